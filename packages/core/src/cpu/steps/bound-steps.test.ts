@@ -48,6 +48,11 @@ const cases: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
     [normal([200, 256], 1).permute(1, 0), normal([512, 200], 2).permute(1, 0)],
     [256, 512],
   ],
+  'product of long sums': [
+    { kind: 'matmul' },
+    [normal([1024, 96], 1).permute(1, 0), normal([1024, 130], 2)],
+    [96, 130],
+  ],
   softmax: [{ kind: 'softmax', axis: 1, log: false, mode: 'none' }, [normal([600, 500], 1)], [600, 500]],
   'logarithm of softmax': [
     { kind: 'softmax', axis: 1, log: true, mode: 'none' },

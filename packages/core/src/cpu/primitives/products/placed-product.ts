@@ -4,7 +4,7 @@ import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { MatrixKernels } from '../../kernels/interface/matrix-kernels.ts';
 import type { LoopHost } from '../../kernels/interface/module-host.ts';
 import { BLOCK, PANEL_BYTES, padded, STRIP } from '../../kernels/interface/panel.ts';
-import { copyBack, writable } from '../../operands/resident.ts';
+import { writable } from '../../operands/resident.ts';
 import { createStoreRows } from '../../operands/row-store.ts';
 import { shareStep } from '../../steps/share-step.ts';
 import type { Step } from '../../steps/step.ts';
@@ -30,9 +30,8 @@ const STORED = 2 ** 12;
 /** A batch of products with its operands, and how it is divided. */
 export interface PlacedProduct {
   readonly batch: MatrixBatch;
-  readonly c: Tensor;
-  /** Whether the kernels write C in place. */
-  readonly isDirect: boolean;
+  /** The tensor that rows of C are rounded to; null if the kernels write C in place. */
+  readonly target: Tensor | null;
   /** The address of C, or of scratch memory for some rows of C. */
   readonly at: number;
   readonly rowsOfA: MatrixLines;
@@ -44,33 +43,39 @@ export interface PlacedProduct {
   readonly isPacked: boolean;
 }
 
-/** Places a batch of products on kernels, in scratch memory where an operand or C is not used in place. */
+/**
+ * Places a batch of products on kernels, in scratch memory where an operand or C is not used in place.
+ * @param c the tensor, or the address of f32 with the strides of the batch. The caller calls `copyBack` for a
+ * tensor that is no `target`.
+ */
 export function placeProduct(
   kernels: Kernels,
   host: LoopHost,
   batch: MatrixBatch,
   [a, b]: readonly Tensor[],
-  c: Tensor,
+  c: Tensor | number,
 ): PlacedProduct {
   const { m, n, k } = batch;
-  const isDirect = c.dtype === 'f32' && batch.c.column === 1;
+  const { memory } = kernels;
+  const target = typeof c === 'number' || (c.dtype === 'f32' && batch.c.column === 1) ? null : c;
   const most = Math.max(COLUMNS, Math.floor(STAYING / k / COLUMNS) * COLUMNS);
   const rowsAtOnce = Math.min(ROWS, most, Math.ceil(m / STRIP) * STRIP);
-  const fitting = Math.floor(HELD / Math.max(k, isDirect ? 1 : rowsAtOnce) / COLUMNS) * COLUMNS;
+  const fitting = Math.floor(HELD / Math.max(k, target ? rowsAtOnce : 1) / COLUMNS) * COLUMNS;
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
   const rowsOfA = createMatrixLines(kernels, host, a, batch.a, rowsAtOnce, k);
   const linesOfB = createMatrixLines(kernels, host, b, batch.b, k, columnsHeld);
   // Rows that are all the same row have a distance of 0, which to kernels means strips.
   const isPacked = rowsOfA.isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
-  const at = isDirect ? writable(kernels.memory, c) : kernels.memory.scratch(rowsAtOnce * columnsHeld).at;
-  return { batch, c, isDirect, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked };
+  const written = (): number => (typeof c === 'number' ? c : writable(memory, c));
+  const at = target ? memory.scratch(rowsAtOnce * columnsHeld).at : written();
+  return { batch, target, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked };
 }
 
 /** A batch of products as a step; null if an operand or C is not used in place. */
 export function stepOfProduct(kernels: Kernels, placed: PlacedProduct): Step | null {
-  const { batch, at, isDirect, rowsOfA, linesOfB } = placed;
+  const { batch, at, target, rowsOfA, linesOfB } = placed;
   const { m, n, k } = batch;
-  if (!isDirect || !rowsOfA.isInPlace || !linesOfB.isInPlace) return null;
+  if (target || !rowsOfA.isInPlace || !linesOfB.isInPlace) return null;
   const places = {
     a: matrixOffsets(batch.batch, batch.a.batch),
     b: matrixOffsets(batch.batch, batch.b.batch),
@@ -87,21 +92,18 @@ export function runProduct(
   placed: PlacedProduct,
   team: Team | null,
 ): void {
-  const { batch: product, c, isDirect, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked } = placed;
+  const { batch: product, target, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked } = placed;
   const { batch, m, n, k, ...strides } = product;
   const { row: cRow, column: cColumn } = strides.c;
   const { isTransposed } = rowsOfA;
   const { memory } = kernels;
   const step = team && stepOfProduct(kernels, placed);
-  if (team && step && shareStep(kernels, step, team)) {
-    copyBack(memory, c, at);
-    return;
-  }
+  if (team && step && shareStep(kernels, step, team)) return;
   const panelBytes = k * PANEL_BYTES;
   const panels = memory.scratch(columnsHeld * k + BLOCK).at;
   const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
-  const ldC = 4 * (isDirect ? cRow : columnsHeld);
-  const store = isDirect ? null : createStoreRows(kernels, c, Math.max(STORED, columnsHeld));
+  const ldC = 4 * (target ? columnsHeld : cRow);
+  const store = target && createStoreRows(kernels, target, Math.max(STORED, columnsHeld));
 
   function pack(offset: number, j0: number, columns: number): void {
     if (linesOfB.isTransposed) {
@@ -115,11 +117,12 @@ export function runProduct(
 
   function multiply(offset: number, i0: number, rows: number, columns: number, to: number): void {
     const from = isTransposed ? rowsOfA.load(offset, 0, k, i0, rows) : rowsOfA.load(offset, i0, rows, 0, k);
-    const out = isDirect ? at + 4 * to : at;
+    const out = target ? at : at + 4 * to;
     if (strips !== null) packStrips(rows, k, from, rowsOfA.ld, isTransposed, strips);
     const [a, lda] = strips === null ? [from, rowsOfA.ld] : [strips, 0];
     multiplyPanels(rows, columns, k, a, lda, panels, out, ldC);
-    store?.(at, rows, columns, columnsHeld, { at: c.offset + to, rowStep: cRow, step: cColumn });
+    const place = { at: (target?.offset ?? 0) + to, rowStep: cRow, step: cColumn };
+    store?.(at, rows, columns, columnsHeld, place);
   }
 
   let packed = -1;
@@ -136,7 +139,6 @@ export function runProduct(
       }
     }
   });
-  if (isDirect) copyBack(memory, c, at);
 }
 
 /** Where each matrix of a batch starts, in elements. */
