@@ -25,12 +25,13 @@ export interface Region {
 }
 
 /**
- * The worker that checks for the next step before it sleeps, and how long, in milliseconds. The others sleep
- * at once, because the host may have fewer processors for this process than threads: a container's share of
- * them is not visible.
+ * The worker that checks for the next step before it sleeps, and how long, in milliseconds: longer than the
+ * calling thread usually takes from one program to the next, because waking a thread can take as long as
+ * several steps. The others sleep at once, because the host may have fewer processors for this process than
+ * threads: a container's share of them is not visible.
  */
 const WAKEFUL = 1;
-const AWAKE = 1;
+const AWAKE = 4;
 /** How long a worker sleeps, unless a step wakes it, before it checks for messages, in milliseconds. */
 const SLEEP_TIMEOUT = 100;
 
