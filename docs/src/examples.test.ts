@@ -39,9 +39,9 @@ afterAll(() => {
 test('the index of the guide names every page of the guide', () => {
   const guide = join(docs, 'guide');
   const index = readFileSync(join(guide, 'README.md'), 'utf8');
-  const named = [...index.matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, page]) => page);
-  const pages = readdirSync(guide).filter(page => page.endsWith('.md') && page !== 'README.md');
-  expect([...named].sort()).toEqual([...pages].sort());
+  const named = [...index.matchAll(/\]\((\w[\w/-]+\.md)\)/g)].map(([, page]) => page);
+  const pages = pagesIn(guide).map(page => relative(guide, page));
+  expect(['README.md', ...named].sort()).toEqual([...pages].sort());
 });
 
 const examples = pagesIn(docs).flatMap(page => {

@@ -4,7 +4,6 @@ import { openGpu } from '@tilewise/webgpu-host';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 const readme = new URL('../README.md', import.meta.url);
-const guide = new URL('../../../docs/guide/', import.meta.url);
 const { examples, run } = readmeExamples(readme);
 const root = readmeExamples(new URL('../../../README.md', import.meta.url));
 
@@ -47,7 +46,7 @@ test('the example of plans records work that the device accepts', async () => {
     return { requestDevice };
   };
   vi.stubGlobal('navigator', { gpu: { requestAdapter } });
-  const plans = readmeExamples(new URL('webgpu-plans.md', guide));
+  const plans = readmeExamples(new URL('../../../docs/guide/webgpu/plans.md', import.meta.url));
   await plans.run(plans.examples[0]);
   expect(await error).toBeNull();
 });

@@ -112,7 +112,7 @@ test('a page follows its links in the browser, and the search finds a page', asy
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByRole('searchbox').fill('paged cache');
   await page.locator('.VPLocalSearchBox .result').first().click();
-  await page.waitForURL(`${server.address}guide/decoding.html**`);
+  await page.waitForURL(`${server.address}guide/attention/decoding.html**`);
   expect(errors).toEqual([]);
 });
 

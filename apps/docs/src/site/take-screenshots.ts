@@ -9,7 +9,7 @@ const pages = [
   'start/index',
   'start/own-device',
   'start/porting',
-  'guide/reproducibility',
+  'guide/attention/reproducibility',
   'internals/kernels',
   'api/webgpu',
   'comparison',
@@ -34,7 +34,7 @@ for (const { name, colorScheme, width, height } of looks) {
   for (const one of pages) {
     await page.goto(`${server.address}${one}.html`);
     await page.waitForLoadState('networkidle');
-    await page.screenshot({ path: `${folder}${one.replace('/', '-')}-${name}.png` });
+    await page.screenshot({ path: `${folder}${one.replaceAll('/', '-')}-${name}.png` });
   }
 }
 await close();

@@ -51,7 +51,7 @@ const rows: readonly Omit<Chapter, 'readers'>[] = [
       'quiz.intensity-orders',
       'quiz.intensity-flash',
     ],
-    docs: 'guide/webgpu-tiles',
+    docs: 'guide/webgpu/tiles',
     load: () => import('../chapters/loops/LoopsChapter.tsx'),
   },
   {
@@ -86,13 +86,13 @@ const rows: readonly Omit<Chapter, 'readers'>[] = [
   {
     id: 'lab',
     tasks: [],
-    docs: 'guide/attention-conventions',
+    docs: 'guide/attention/conventions',
     load: () => import('../chapters/lab/LabChapter.tsx'),
   },
   {
     id: 'dropout',
     tasks: [],
-    docs: 'guide/reproducibility',
+    docs: 'guide/attention/reproducibility',
     load: () => import('../chapters/dropout/DropoutChapter.tsx'),
   },
   {
@@ -104,7 +104,7 @@ const rows: readonly Omit<Chapter, 'readers'>[] = [
   {
     id: 'graph',
     tasks: [],
-    docs: 'guide/graphs',
+    docs: 'guide/graphs/running',
     load: () => import('../chapters/graph/GraphChapter.tsx'),
   },
   {

@@ -8,6 +8,6 @@ test('the page of ONNX operators is up to date', async () => {
     const names = [...Object.keys(operators), ...(domain === '' ? ['If'] : [])].sort();
     return `## ${domain || 'ai.onnx'}\n\n${names.map(name => `- ${name}`).join('\n')}\n`;
   });
-  const page = `# Supported ONNX operators\n\nGenerated from the table of operators; \`docs/guide/onnx.md\` says how they are read.\n\n${sections.join('\n')}`;
+  const page = `# Supported ONNX operators\n\nGenerated from the table of operators; \`docs/guide/graphs/onnx.md\` says how they are read.\n\n${sections.join('\n')}`;
   await expect(page).toMatchFileSnapshot(fileURLToPath(new URL('../../../../../ONNX.md', import.meta.url)));
 });
