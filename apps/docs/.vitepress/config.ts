@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import { placeholders, readProject } from '../../../scripts/release/project-fields.mjs';
 import { breakableNames, liveExamples, repositoryLinks } from '../src/site/markdown.ts';
 import { basePlaceholder, makeRelative } from '../src/site/relative-base.ts';
 import { sidebar } from '../src/site/sidebar.ts';
 
-const project = JSON.parse(readFileSync(new URL('../../../project.json', import.meta.url), 'utf8')) as {
-  readonly repository: string;
-};
+const { homepage, repository } = readProject();
+const hasHomepage = !placeholders().includes('homepage');
 const pages = fileURLToPath(new URL('../../../docs', import.meta.url));
 
 export default defineConfig({
@@ -22,12 +21,12 @@ export default defineConfig({
   rewrites: { 'guide/README.md': 'guide/index.md' },
   // The playground is copied beside the pages after they are built.
   ignoreDeadLinks: [/^\/playground\//],
-  buildEnd: ({ outDir }) => makeRelative(outDir),
+  buildEnd: ({ outDir }) => makeRelative(outDir, hasHomepage ? homepage : undefined),
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${basePlaceholder}icon.svg` }]],
   markdown: {
     theme: { light: 'github-light', dark: 'github-dark' },
     config(md) {
-      md.use(repositoryLinks, { pages, repository: project.repository });
+      md.use(repositoryLinks, { pages, repository });
       md.use(liveExamples);
       md.use(breakableNames);
     },

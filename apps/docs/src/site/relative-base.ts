@@ -20,23 +20,29 @@ export function filesIn(folder: string): string[] {
 
 /**
  * Makes a built site independent of the host and path that serve it: links become relative to their page, and
- * scripts take the base from the address of the page.
+ * scripts take the base from the address of the page. Hosts serve `404.html` at any address, from which no
+ * relative link leads to the site, so its links begin with the path of `homepage`, if the site has one.
  */
-export function makeRelative(site: string): void {
+export function makeRelative(site: string, homepage?: string): void {
   for (const path of filesIn(site)) {
     const text = () => readFileSync(path, 'utf8');
-    if (path.endsWith('.html')) writeFileSync(path, relativePage(text(), relative(dirname(path), site)));
+    if (path.endsWith('.html')) writeFileSync(path, pageFrom(text(), prefixOf(path, site, homepage)));
     else if (path.endsWith('.js')) writeFileSync(path, relativeScript(text()));
     else if (path.endsWith('.css'))
       writeFileSync(path, text().replaceAll(basePlaceholder, `${relative(dirname(path), site)}/`));
   }
 }
 
-/**
- * A page with relative links that records where the site begins; `up` leads from the page to the site's root.
- */
-function relativePage(html: string, up: string): string {
-  const prefix = up === '' ? './' : `${up}/`;
+/** What the links of a page begin with. */
+function prefixOf(page: string, site: string, homepage: string | undefined): string {
+  if (homepage !== undefined && relative(site, page) === '404.html')
+    return new URL(homepage.replace(/\/*$/, '/')).pathname;
+  const up = relative(dirname(page), site);
+  return up === '' ? './' : `${up}/`;
+}
+
+/** A page whose links begin with `prefix`, which leads to the site's root, and that records this place. */
+function pageFrom(html: string, prefix: string): string {
   const script = `<script>${runtimeBase}=new URL(${JSON.stringify(prefix)},location.href).pathname</script>`;
   const data = /window\.__VP_SITE_DATA__=JSON\.parse\((.*?)\);/;
   return html
