@@ -9,8 +9,8 @@ import type { Variant } from '../kernels/interface/variant.ts';
 import { allocateResident, isResident } from '../kernels/memory/resident-tensors.ts';
 import { bindSteps, joinSteps } from '../steps/bound-steps.ts';
 import type { Team } from '../team/team.ts';
+import type { KernelPrimitive } from './kernel-primitive.ts';
 import { prepareMap } from './map.ts';
-import type { OnKernels } from './on-kernels.ts';
 import { prepareMatMul } from './products/matmul.ts';
 import { prepareReduce } from './reduce.ts';
 import { prepareScatterAdd } from './scatter-add.ts';
@@ -27,7 +27,7 @@ export function cpuPrimitives(variant: Variant, team: Team | null = null): Primi
     join: works => joinSteps(variant, works),
     prepare(primitive, inputs, outputs) {
       const onHost = hostPrimitives.prepare(primitive, inputs, outputs);
-      const own = onKernels(primitive, inputs, outputs);
+      const own = prepareOnKernels(primitive, inputs, outputs);
       if (!own) return onHost;
       return {
         ...onHost,
@@ -48,11 +48,11 @@ export function cpuPrimitives(variant: Variant, team: Team | null = null): Primi
 }
 
 /** Prepares a primitive to run on kernels; null if they cannot run it. */
-function onKernels(
+function prepareOnKernels(
   primitive: Primitive,
   inputs: readonly TensorDesc[],
   outputs: readonly TensorDesc[],
-): OnKernels | null {
+): KernelPrimitive | null {
   const areFloats = [...inputs, ...outputs].every(isFloat);
   switch (primitive.kind) {
     case 'matmul':

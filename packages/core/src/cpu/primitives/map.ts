@@ -6,9 +6,9 @@ import { formatOf } from '../loops/format.ts';
 import { type LoopPlan, loopInputs, planCopy } from '../loops/plan/plan-loop.ts';
 import { planParts } from '../loops/plan/plan-parts.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
+import type { KernelPrimitive } from './kernel-primitive.ts';
 import { loopStep } from './loops/loop-step.ts';
 import { runLoop } from './loops/run-loop.ts';
-import type { OnKernels } from './on-kernels.ts';
 
 /**
  * Prepares a map as loops in f32, each result rounded to the output's dtype; null if only the host can run
@@ -18,7 +18,7 @@ export function prepareMap(
   primitive: MapPrimitive,
   inputs: readonly TensorDesc[],
   output: TensorDesc,
-): OnKernels | null {
+): KernelPrimitive | null {
   const plans = planMap(primitive, inputs, output);
   if (!plans) return null;
   const link = linkedLoops(plans);

@@ -8,9 +8,9 @@ import { formatOf } from '../loops/format.ts';
 import { loopInputs, planLoop } from '../loops/plan/plan-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import { bitsOf, fillStep } from '../steps/fill-step.ts';
+import type { KernelPrimitive } from './kernel-primitive.ts';
 import { loopStep } from './loops/loop-step.ts';
 import { runLoop } from './loops/run-loop.ts';
-import type { OnKernels } from './on-kernels.ts';
 
 /** The value that a reduction starts from. */
 const starts = { sum: 0, max: -Infinity, min: Infinity } as const;
@@ -23,7 +23,7 @@ export function prepareReduce(
   { op, axes, domain, element, result }: ReducePrimitive,
   inputs: readonly TensorDesc[],
   output: TensorDesc,
-): OnKernels | null {
+): KernelPrimitive | null {
   const format = formatOf(output.dtype);
   if (op === 'prod' || !format) return null;
   const kept = keptShape({ domain, axes });

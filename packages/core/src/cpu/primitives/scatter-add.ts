@@ -8,17 +8,17 @@ import { copyBack, readable, writable } from '../operands/resident.ts';
 import { createStoreRows } from '../operands/row-store.ts';
 import { shareStep } from '../steps/share-step.ts';
 import { type Step, undividedStep } from '../steps/step.ts';
-import type { Worth } from '../team/sharing.ts';
+import type { SharedFrom } from '../team/sharing.ts';
 import { taskKinds } from '../team/tasks.ts';
+import type { KernelPrimitive } from './kernel-primitive.ts';
 import { loopStep } from './loops/loop-step.ts';
 import { runLoop } from './loops/run-loop.ts';
-import type { OnKernels } from './on-kernels.ts';
 import { createMatrixLines } from './products/matrix-lines.ts';
 
 /** The most results that are computed at once if the output is not written in place. */
 const STORED = 2 ** 16;
 /** In elements of updates. */
-const worth: Worth = { awake: 2 ** 17, asleep: 2 ** 19 };
+const sharedFrom: SharedFrom = { awake: 2 ** 17, asleep: 2 ** 19 };
 /** The most tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
 
@@ -34,7 +34,7 @@ type Updates = readonly [width: number, first: number, next: number, updates: nu
 export function prepareScatterAdd(
   [indices, updates]: readonly TensorDesc[],
   output: TensorDesc,
-): OnKernels | null {
+): KernelPrimitive | null {
   const [rows, width] = output.shape;
   const [count] = indices.shape;
   const [row, column] = updates.strides;
@@ -46,7 +46,7 @@ export function prepareScatterAdd(
   const link = linkedLoops([indexLoop]);
   const isDirect = output.dtype === 'f32' && output.strides[1] === 1;
 
-  const run: OnKernels['run'] = (kernels, [from, values], [to], team) => {
+  const run: KernelPrimitive['run'] = (kernels, [from, values], [to], team) => {
     const { memory, matrices } = kernels;
     const loops = link(kernels.loops);
     if (!loops || !kernels.loops || !matrices) return false;
@@ -66,7 +66,7 @@ export function prepareScatterAdd(
     } else storeSums(kernels, matrices, source, rows, to);
     return true;
   };
-  const steps: OnKernels['steps'] = (kernels, [from, values], [to]) => {
+  const steps: KernelPrimitive['steps'] = (kernels, [from, values], [to]) => {
     const { memory, loops } = kernels;
     if (!isDirect || !loops) return null;
     const at = memory.scratch(count).at;
@@ -93,7 +93,7 @@ function sumsStep(
 ): Step {
   return {
     size,
-    worth,
+    sharedFrom,
     tasks(threads) {
       const each = Math.ceil(rows / (threads * TASKS_EACH));
       const tasks: number[][] = [];

@@ -11,9 +11,9 @@ import { formatOf } from '../loops/format.ts';
 import { type LoopInput, type LoopOutput, planLoop } from '../loops/plan/plan-loop.ts';
 import { copyBack, readable, writable } from '../operands/resident.ts';
 import { bitsOf, fillStep } from '../steps/fill-step.ts';
+import type { KernelPrimitive } from './kernel-primitive.ts';
 import { loopStep } from './loops/loop-step.ts';
 import { runLoop } from './loops/run-loop.ts';
-import type { OnKernels } from './on-kernels.ts';
 
 /**
  * Prepares a softmax or its logarithm as loops over all lines: for the largest element m of each line, for
@@ -24,7 +24,7 @@ export function prepareSoftmax(
   { axis, log, mode }: SoftmaxPrimitive,
   [{ dtype, shape: domain, strides }]: readonly TensorDesc[],
   [result, ...statistics]: readonly TensorDesc[],
-): OnKernels | null {
+): KernelPrimitive | null {
   const format = formatOf(result.dtype);
   const kept = keptShape({ domain, axes: [axis] });
   const source: LoopInput = { name: 'x0', format: formatOf(dtype), shape: domain, strides };

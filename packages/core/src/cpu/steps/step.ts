@@ -1,5 +1,5 @@
 import type { AllocateWords } from '../kernels/memory/memory.ts';
-import type { Worth } from '../team/sharing.ts';
+import type { SharedFrom } from '../team/sharing.ts';
 import type { TaskRows } from '../team/tasks.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { TaskRows } from '../team/tasks.ts';
 export interface Step {
   /** The size of the step, and the sizes from which threads share it. */
   readonly size: number;
-  readonly worth: Worth;
+  readonly sharedFrom: SharedFrom;
   /** Whether the step can run again if a worker has failed: it does not write what it reads. */
   readonly isRepeatable?: boolean;
   /**
@@ -24,7 +24,7 @@ export interface Step {
 export function undividedStep(task: readonly number[]): Step {
   return {
     size: 0,
-    worth: { awake: Infinity, asleep: Infinity },
+    sharedFrom: { awake: Infinity, asleep: Infinity },
     tasks: threads => (threads === 1 ? [task] : null),
   };
 }

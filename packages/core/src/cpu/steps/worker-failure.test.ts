@@ -22,7 +22,7 @@ test('if a worker fails, the calling thread runs a step that can run again, and 
   const bound = (isRepeatable: boolean): BoundWork | null =>
     bindSteps(variant, team, () => [
       {
-        ...{ size: 1, worth: { awake: 1, asleep: 1 }, isRepeatable },
+        ...{ size: 1, sharedFrom: { awake: 1, asleep: 1 }, isRepeatable },
         tasks: () => [[taskKinds.fill, 7, to.data.byteOffset, 16]],
       },
     ]);

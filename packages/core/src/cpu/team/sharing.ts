@@ -1,7 +1,7 @@
 import type { Team } from './team.ts';
 
 /** The sizes of a step from which sharing saves time: if workers are awake, and if they must be woken. */
-export interface Worth {
+export interface SharedFrom {
   readonly awake: number;
   readonly asleep: number;
 }
@@ -18,7 +18,7 @@ export interface Sharing {
  */
 export function sharingOf(
   team: Team,
-  { size, worth: { awake, asleep } }: { readonly size: number; readonly worth: Worth },
+  { size, sharedFrom: { awake, asleep } }: { readonly size: number; readonly sharedFrom: SharedFrom },
 ): Sharing | null {
   const wakes = size >= asleep;
   if (size < awake || (!wakes && !team.isAwake)) return null;

@@ -1,12 +1,12 @@
 import { shareStep } from '../../steps/share-step.ts';
 import type { Step } from '../../steps/step.ts';
-import type { Worth } from '../../team/sharing.ts';
+import type { SharedFrom } from '../../team/sharing.ts';
 import { headPasses, taskKinds } from '../../team/tasks.ts';
 import type { Team } from '../../team/team.ts';
 import type { ComputeHeads, HeadWork } from './compute-heads.ts';
 
 /** In multiplications. */
-const worth: Worth = { awake: 2 ** 18, asleep: 2 ** 20 };
+const sharedFrom: SharedFrom = { awake: 2 ** 18, asleep: 2 ** 20 };
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
  * task if a thread gets more than one.
@@ -18,7 +18,7 @@ const TASK_SIZE = 2 ** 17;
 export function headStep({ pass, heads, multiplications, write }: HeadWork): Step {
   return {
     size: heads > 1 ? multiplications : 0,
-    worth,
+    sharedFrom,
     isRepeatable: true,
     tasks(threads, allocate) {
       const numbers = write(threads, allocate);

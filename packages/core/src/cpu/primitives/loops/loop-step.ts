@@ -3,12 +3,12 @@ import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { loopNumber } from '../../loops/numbered-loops.ts';
 import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 import type { Step } from '../../steps/step.ts';
-import type { Worth } from '../../team/sharing.ts';
+import type { SharedFrom } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
 import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
 
 /** In operations. */
-const worth: Worth = { awake: 2 ** 16, asleep: 2 ** 20 };
+const sharedFrom: SharedFrom = { awake: 2 ** 16, asleep: 2 ** 20 };
 /**
  * How many operations take as long as adding a number to the result of its row, which waits for that result.
  */
@@ -34,7 +34,7 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
   const { nodes, output: result } = plan.spec;
   return {
     size: size * (nodes.length + (result.kind !== 'store' && result.step === 'none' ? WAITING : 0)),
-    worth,
+    sharedFrom,
     tasks(threads, allocate) {
       const parts = size === 0 ? [] : partsOf(plan, size, threads);
       const { words } = plan;

@@ -1,7 +1,7 @@
 import { elementCount } from '../../../tensor/shape.ts';
 import type { TensorDesc } from '../../../tensor/tensor.ts';
 import { copyBack } from '../../operands/resident.ts';
-import type { OnKernels } from '../on-kernels.ts';
+import type { KernelPrimitive } from '../kernel-primitive.ts';
 import { matrixBatch } from './matrix-batch.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
 import { placeProduct, runProduct, stepOfProduct } from './placed-product.ts';
@@ -12,7 +12,7 @@ import { prepareSplitK } from './split-k.ts';
  * dimensions of A and B broadcast to those of C. f32 tensors with contiguous lines are used in place. Null if
  * K is 0, because the kernels need at least one product per sum, and if C is empty.
  */
-export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): OnKernels | null {
+export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): KernelPrimitive | null {
   const product = matrixBatch(inputs, output);
   if (product.k === 0 || elementCount(output.shape) === 0) return null;
   const isMatVec = hasFewRows(inputs[1], output);

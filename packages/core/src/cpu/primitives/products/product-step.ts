@@ -2,7 +2,7 @@ import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { BLOCK, padded } from '../../kernels/interface/panel.ts';
 import type { Step } from '../../steps/step.ts';
 import { MOST_TASKS } from '../../team/control.ts';
-import type { Worth } from '../../team/sharing.ts';
+import type { SharedFrom } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
 import { type Blocks, divideProduct } from './divide-product.ts';
 import type { MatrixLines } from './matrix-lines.ts';
@@ -21,7 +21,7 @@ export interface Product {
 }
 
 /** In multiplications. */
-const worth: Worth = { awake: 2 ** 19, asleep: 2 ** 21 };
+const sharedFrom: SharedFrom = { awake: 2 ** 19, asleep: 2 ** 21 };
 
 /**
  * A batch of products as a step. Each task packs columns of B for itself, since a thread would wait for what
@@ -66,7 +66,7 @@ export function productStep(
 
   return {
     size: batch * m * n * k,
-    worth,
+    sharedFrom,
     tasks(threads) {
       const shape = { batch: steps ? batch : 1, m, n, k, isOne, packsA: isPacked };
       const blocks = divideProduct(shape, threads);

@@ -5,9 +5,9 @@ import { linkedLoops } from '../../loops/compiled-loop.ts';
 import { formatOf } from '../../loops/format.ts';
 import { type LoopInput, planLoop } from '../../loops/plan/plan-loop.ts';
 import { copyBack, writable } from '../../operands/resident.ts';
+import type { KernelPrimitive } from '../kernel-primitive.ts';
 import { loopStep } from '../loops/loop-step.ts';
 import { runLoop } from '../loops/run-loop.ts';
-import type { OnKernels } from '../on-kernels.ts';
 import type { MatrixBatch } from './matrix-batch.ts';
 import { placeProduct, runProduct, stepOfProduct } from './placed-product.ts';
 
@@ -22,7 +22,7 @@ const PART = 128;
  * added. Each thread then reads its own part of A and B, which it often has in its cache. Null for other
  * products.
  */
-export function prepareSplitK(product: MatrixBatch, output: TensorDesc): OnKernels | null {
+export function prepareSplitK(product: MatrixBatch, output: TensorDesc): KernelPrimitive | null {
   const { batch, m, n, k, a, b } = product;
   const part = k / PARTS;
   const format = formatOf(output.dtype);

@@ -4,7 +4,7 @@ import type { Step } from '../steps/step.ts';
 import type { Team } from '../team/team.ts';
 
 /** A primitive that kernels run, whose memory it may use. */
-export interface OnKernels {
+export interface KernelPrimitive {
   /**
    * Runs the primitive once, on a team if there is one. Returns false, and runs nothing, if these kernels
    * cannot run it.
