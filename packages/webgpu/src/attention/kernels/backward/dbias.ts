@@ -48,7 +48,7 @@ function inputsOf({ forward: { bias, alibi, Hq } }: BackwardProblem): ScoreInput
 }
 
 /** How the sum of one result is divided among workgroups. */
-interface Cut {
+interface Division {
   /**
    * For each of (B, Hq, Sq, Skv), whether the result keeps the dimension. A dimension in which the result has
    * one element is summed over.
@@ -77,7 +77,7 @@ const stepsPerGroup = 4;
 /** The most memory for partial sums, in vectors of 8 bytes. */
 const maxVectors = 2 ** 22;
 
-function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: ScoreInput): Cut {
+function divisionOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: ScoreInput): Division {
   const lead = 4 - shape.length;
   const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
   const [keepB, keepH, keepI, keepJ] = kept;
@@ -96,14 +96,14 @@ function cutOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: Scor
 /** The largest number of vectors that the sums of a problem use in `workspace.sums` at a time. */
 export function scoreInputVectors(problem: BackwardProblem): number {
   const vectors = inputsOf(problem).map(input => {
-    const { parts, rows, cols, chunks } = cutOf(problem, input);
+    const { parts, rows, cols, chunks } = divisionOf(problem, input);
     return chunks > 1 ? elementCount(parts) * chunks * rows * cols : 0;
   });
   return Math.max(0, ...vectors);
 }
 
 /** Converts the number of a tile of the result, `part`, to the tile's coordinates. */
-function placePart(name: string, { kept, parts }: Cut, shape: readonly number[]): ShaderPart {
+function placePart(name: string, { kept, parts }: Division, shape: readonly number[]): ShaderPart {
   const own = contiguousStrides(shape);
   const lead = 4 - shape.length;
   const [sb, sh, si, sj] = kept.map((isKept, d) => (isKept ? (own[d - lead] ?? 0) : 0));
@@ -123,7 +123,7 @@ fn part_at(part: u32) -> vec4u {
  * Statements that store the element in row `row` and column `col` of the tile at `place`, if the element
  * exists.
  */
-function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): string {
+function storeElement(name: string, { kept, rows, cols }: Division, sum: string): string {
   const [, , keepI, keepJ] = kept;
   return `let i = place.z * ${rows}u + row;
     let j = place.w * ${cols}u + col;
@@ -140,9 +140,9 @@ function storeElement(name: string, { kept, rows, cols }: Cut, sum: string): str
 function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input: ScoreInput): KernelSpec[] {
   const { name, dtype, shape, share } = input;
   const tile = defaultTile;
-  const cut = cutOf(problem, input);
-  const { parts, steps, chunks } = cut;
-  const [, , keepI, keepJ] = cut.kept;
+  const division = divisionOf(problem, input);
+  const { parts, steps, chunks } = division;
+  const [, , keepI, keepJ] = division.kept;
   const { rows, cols, lanes } = tileSize(tile.grid);
   const isShared = chunks > 1;
   const gradient = gradientTile(
@@ -150,10 +150,10 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     { ...config, tile },
     { weight: false, ds: true, df: true, writesWorkspace: isShared },
   );
-  const place = placePart(name, cut, shape);
+  const place = placePart(name, division, shape);
   const stored = isShared
-    ? `partial_sums[P.partial_sums_base + group * ${cut.rows * cut.cols}u + n] = vec2f(sum, 0.0);`
-    : storeElement(name, cut, 'sum');
+    ? `partial_sums[P.partial_sums_base + group * ${division.rows * division.cols}u + n] = vec2f(sum, 0.0);`
+    : storeElement(name, division, 'sum');
 
   const body = `
   let place = part_at(group / P.chunks);
@@ -183,12 +183,12 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
 
   ${repeat(4, r => repeat(4, c => `sums[(ty * 4u + ${r}u) * ${cols}u + tx * 4u + ${c}u] = acc${r}[${c}];`))}
   workgroupBarrier();
-  for (var n = lane; n < ${cut.rows * cut.cols}u; n += ${lanes}u) {
-    let row = n / ${cut.cols}u;
-    let col = n % ${cut.cols}u;
+  for (var n = lane; n < ${division.rows * division.cols}u; n += ${lanes}u) {
+    let row = n / ${division.cols}u;
+    let col = n % ${division.cols}u;
     var sum = 0.0;
-    for (var r = 0u; r < ${rows / cut.rows}u; r++) {
-      for (var c = 0u; c < ${cols / cut.cols}u; c++) {
+    for (var r = 0u; r < ${rows / division.rows}u; r++) {
+      for (var c = 0u; c < ${cols / division.cols}u; c++) {
         sum += sums[(row + r) * ${cols}u + col + c];
       }
     }
@@ -216,36 +216,36 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     declarations: `var<workgroup> sums: array<f32, ${rows * cols}>;`,
     body,
   });
-  return isShared && !isEmpty ? [sumKernel, chunksKernel(problem, input, cut, place)] : [sumKernel];
+  return isShared && !isEmpty ? [sumKernel, chunksKernel(problem, input, division, place)] : [sumKernel];
 }
 
 /** Adds the partial sums of each tile's chunks, in the order of the chunks. */
 function chunksKernel(
   { forward: { Sq, Skv } }: BackwardProblem,
   { name, dtype }: ScoreInput,
-  cut: Cut,
+  division: Division,
   place: ShaderPart,
 ): KernelSpec {
-  const size = cut.rows * cut.cols;
-  const elements = elementCount(cut.parts) * size;
+  const size = division.rows * division.cols;
+  const elements = elementCount(division.parts) * size;
   const body = `
   let at = ${ownPlace};
   if (at < P.elements) {
     let part = at / ${size}u;
-    let row = (at % ${size}u) / ${cut.cols}u;
-    let col = at % ${cut.cols}u;
+    let row = (at % ${size}u) / ${division.cols}u;
+    let col = at % ${division.cols}u;
     let place = part_at(part);
     var sum = 0.0;
     for (var chunk = 0u; chunk < P.chunks; chunk++) {
       sum += partial_sums[P.partial_sums_base + (part * P.chunks + chunk) * ${size}u + at % ${size}u].x;
     }
-    ${storeElement(name, cut, 'sum')}
+    ${storeElement(name, division, 'sum')}
   }`;
   return kernelSpec({
     name: `attention ${name} sum`,
     ...forPlaces(elements),
     parts: [
-      { uniforms: wholeUniforms({ elements, chunks: cut.chunks, Sq, Skv }) },
+      { uniforms: wholeUniforms({ elements, chunks: division.chunks, Sq, Skv }) },
       place,
       partialSumsPart('read'),
       elementStore(name, dtype),
