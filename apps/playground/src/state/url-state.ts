@@ -90,6 +90,12 @@ export function useUrlChoice<T extends string>(
   return [choices.find(choice => choice === written) ?? initial, set];
 }
 
+/** An on–off choice, stored in the URL. */
+export function useUrlFlag(name: string): [boolean, (value: boolean) => void] {
+  const [word, set] = useUrlChoice(name, 'off', ['on', 'off']);
+  return [word === 'on', value => set(value ? 'on' : 'off')];
+}
+
 /** An integer within bounds, stored in the URL; any other value in the URL counts as the default. */
 export function useUrlNumber(
   name: string,

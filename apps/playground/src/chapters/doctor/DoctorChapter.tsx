@@ -1,5 +1,5 @@
 import type { DeviceReport } from '@tilewise/device-report';
-import { useUrlChoice, useUrlFlag } from '../../state/url-choice.ts';
+import { useUrlChoice, useUrlFlag } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { Toggle } from '../../ui/controls/Toggle.tsx';
@@ -23,10 +23,10 @@ import { Verdict } from './Verdict.tsx';
  */
 export default function DoctorChapter() {
   const text = useChapterText('doctor');
-  const [engine, setEngine] = useUrlChoice('engine', ['auto', 'cpu'], 'auto');
-  const [size, setSize] = useUrlChoice('size', ['auto', 'small', 'medium', 'large'], 'auto');
-  const [head, setHead] = useUrlChoice('d', ['32', '64', '128'], '64');
-  const [dtype, setDtype] = useUrlChoice('dtype', ['f32', 'f16', 'bf16'], 'f32');
+  const [engine, setEngine] = useUrlChoice('engine', 'auto', ['auto', 'cpu']);
+  const [size, setSize] = useUrlChoice('size', 'auto', ['auto', 'small', 'medium', 'large']);
+  const [head, setHead] = useUrlChoice('d', '64', ['32', '64', '128']);
+  const [dtype, setDtype] = useUrlChoice('dtype', 'f32', ['f32', 'f16', 'bf16']);
   const [causal, setCausal] = useUrlFlag('causal');
   const { examination, start, stop } = useExamination();
   const { running, report, settings } = examination;

@@ -4,8 +4,7 @@ import { mostDrawn } from '../../logic/graph/graph-drawing.ts';
 import { type GraphFile, keepGraphFile, keptGraphFile } from '../../logic/graph/kept-file.ts';
 import { type GraphSource, openGraph } from '../../logic/graph/report.ts';
 import { bytesOf, inner } from '../../logic/graph/run-graph.ts';
-import { useUrlChoice } from '../../state/url-choice.ts';
-import { useUrlNumber } from '../../state/url-state.ts';
+import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
@@ -27,7 +26,7 @@ export default function GraphChapter() {
   const text = useChapterText('graph');
   const options = useAttentionOptions();
   const [file, setFile] = useState<GraphFile | null>(keptGraphFile);
-  const [policy, setPolicy] = useUrlChoice('policy', ['fusion', 'debug'], 'fusion');
+  const [policy, setPolicy] = useUrlChoice('policy', 'fusion', ['fusion', 'debug']);
   const built = JSON.stringify(options.value);
   const source = useMemo<GraphSource>(
     () => file ?? { kind: 'built', options: JSON.parse(built) },

@@ -1,5 +1,5 @@
 import type { AttentionGraphOptions } from '../../logic/graph/attention-graph.ts';
-import { useUrlChoice, useUrlFlag } from '../../state/url-choice.ts';
+import { useUrlChoice, useUrlFlag } from '../../state/url-state.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { Toggle } from '../../ui/controls/Toggle.tsx';
@@ -12,10 +12,10 @@ export interface AttentionOptions {
 
 /** The options, kept in the URL. */
 export function useAttentionOptions(): AttentionOptions {
-  const [pass, setPass] = useUrlChoice('pass', ['inference', 'training', 'backward'], 'training');
-  const [mask, setMask] = useUrlChoice('mask', ['none', 'causal', 'added', 'selected'], 'causal');
-  const [softmax, setSoftmax] = useUrlChoice('softmax', ['operation', 'decomposed'], 'operation');
-  const [dtype, setDtype] = useUrlChoice('dtype', ['f32', 'f16', 'bf16'], 'f32');
+  const [pass, setPass] = useUrlChoice('pass', 'training', ['inference', 'training', 'backward']);
+  const [mask, setMask] = useUrlChoice('mask', 'causal', ['none', 'causal', 'added', 'selected']);
+  const [softmax, setSoftmax] = useUrlChoice('softmax', 'operation', ['operation', 'decomposed']);
+  const [dtype, setDtype] = useUrlChoice('dtype', 'f32', ['f32', 'f16', 'bf16']);
   const [dropout, setDropout] = useUrlFlag('dropout');
   const [grouped, setGrouped] = useUrlFlag('grouped');
   const [softcap, setSoftcap] = useUrlFlag('softcap');

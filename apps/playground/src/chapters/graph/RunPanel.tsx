@@ -1,7 +1,7 @@
 import { EngineNote } from '../../engine/EngineNote.tsx';
 import type { GraphSource, RunReport } from '../../logic/graph/report.ts';
 import type { RunAnswer } from '../../logic/graph/run-worker.ts';
-import { useUrlChoice } from '../../state/url-choice.ts';
+import { useUrlChoice } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
@@ -16,7 +16,7 @@ import { useGraphRun } from './useGraphRun.ts';
 export function RunPanel({ source }: { readonly source: GraphSource }) {
   const { engine: engines } = useText();
   const text = useChapterText('graph').run;
-  const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
+  const [engine, setEngine] = useUrlChoice('engine', 'auto', ['auto', 'webgpu', 'cpu']);
   const { state, start, stop } = useGraphRun(source);
   const running = state.kind === 'running';
   return (

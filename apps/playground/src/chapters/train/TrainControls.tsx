@@ -1,8 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { pageText } from '../../logic/train/page-text.ts';
 import type { TrainSetup } from '../../logic/train/training.ts';
-import { useUrlChoice } from '../../state/url-choice.ts';
-import { useUrlNumber } from '../../state/url-state.ts';
+import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
@@ -21,12 +20,12 @@ export function useTrainOptions(): TrainOptions {
   const catalogue = useText();
   const { percent } = useNumbers();
   const text = useChapterText('train');
-  const [task, setTask] = useUrlChoice('task', ['recall', 'page', 'own'], 'recall');
-  const [engine, setEngine] = useUrlChoice('engine', ['auto', 'webgpu', 'cpu'], 'auto');
+  const [task, setTask] = useUrlChoice('task', 'recall', ['recall', 'page', 'own']);
+  const [engine, setEngine] = useUrlChoice('engine', 'auto', ['auto', 'webgpu', 'cpu']);
   const [seed, setSeed] = useUrlNumber('seed', 1, { min: 0, max: 99 });
   const [layers, setLayers] = useUrlNumber('layers', 2, { min: 1, max: 4 });
-  const [heads, setHeads] = useUrlChoice('heads', ['1', '2', '4'], '4');
-  const [dim, setDim] = useUrlChoice('dim', ['16', '32', '64'], '32');
+  const [heads, setHeads] = useUrlChoice('heads', '4', ['1', '2', '4']);
+  const [dim, setDim] = useUrlChoice('dim', '32', ['16', '32', '64']);
   const [dropout, setDropout] = useUrlNumber('dropout', 10, { min: 0, max: 50 });
   const [own, setOwn] = useState('');
   const page = useMemo(() => pageText(catalogue), [catalogue]);
