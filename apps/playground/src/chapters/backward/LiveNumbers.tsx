@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useMemo } from 'react';
-import { attentionNumbers, type Tokens } from '../../logic/gradients/attention-numbers.ts';
+import { attentionNumbers } from '../../logic/gradients/attention-numbers.ts';
 import { finiteDifference, type InputName, loss, moved } from '../../logic/gradients/finite-difference.ts';
+import { readElement, start, words } from '../../logic/gradients/four-words.ts';
 import { type Element, type MatrixName, makingOf, matricesOf } from '../../logic/gradients/terms.ts';
 import { useUrlNumber, useUrlState } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
@@ -11,35 +12,6 @@ import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Rich } from '../../ui/prose/Rich.tsx';
 import './numbers.css';
 
-/** Four words of the sentence, with two channels. */
-const words = ['cat', 'slept', 'it', 'tired'] as const;
-const start: Tokens = {
-  q: [
-    [1, 0.5],
-    [0.5, 1.5],
-    [1.5, 0],
-    [-0.5, 2],
-  ],
-  k: [
-    [1.5, 0],
-    [0, 1],
-    [1, 1],
-    [0.5, -1],
-  ],
-  v: [
-    [1, 0],
-    [0, 1],
-    [0.5, 0.5],
-    [-1, 1],
-  ],
-  dO: [
-    [1, -0.5],
-    [0.5, 1],
-    [-1, 0.5],
-    [0, 1],
-  ],
-};
-
 /** The matrices in the order of the page: forward, backward, gradients. */
 const layout: readonly (readonly MatrixName[])[] = [
   ['Q', 'K', 'V', 'dO'],
@@ -47,15 +19,7 @@ const layout: readonly (readonly MatrixName[])[] = [
   ['dP', 'D', 'dS'],
   ['dQ', 'dK', 'dV'],
 ];
-const names = layout.flat();
 const movable: Partial<Record<MatrixName, InputName>> = { Q: 'q', K: 'k', V: 'v', dQ: 'q', dK: 'k', dV: 'v' };
-
-/** The element that the address names, such as `dS12`. */
-function readElement(text: string): Element {
-  const parts = /^([A-Za-z]+)(\d)(\d)$/.exec(text);
-  const matrix = names.find(name => name === parts?.[1]);
-  return matrix ? { matrix, i: Number(parts?.[2]), j: Number(parts?.[3]) } : { matrix: 'dS', i: 1, j: 2 };
-}
 
 const idOf = ({ matrix, i, j }: Element): string => `element-${matrix}${i}${j}`;
 const same = (a: Element, b: Element): boolean => idOf(a) === idOf(b);
@@ -234,8 +198,8 @@ export function GradientCheck() {
             </tr>
             <tr>
               <th scope="row">{text.readsFormula}</th>
-              <td>2nd</td>
-              <td>2n²d / T</td>
+              <td>2·n·d</td>
+              <td>2·n²·d / T</td>
             </tr>
           </tbody>
         </table>

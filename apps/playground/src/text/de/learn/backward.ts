@@ -16,7 +16,7 @@ export const backward: ChapterTexts['backward'] = {
     },
     indices: {
       title: 'Die Sprache: Indizes',
-      why: 'Über einen Index, der oben und unten steht, wird summiert, wie bei einsum. Die Ableitung einer Matrix nach sich selbst ist 1, wo Zeile und Spalte übereinstimmen, sonst 0: zwei Kronecker-Deltas. Ein Index im Nenner wechselt die Seite, kontrahiert also mit einem, der dort steht, wo er vorher stand.',
+      why: 'Über einen Index, der oben und unten steht, wird summiert, wie bei einsum. Die Ableitung einer Matrix nach sich selbst ist 1, wo Zeile und Spalte übereinstimmen, sonst 0: zwei Kronecker-Deltas. Ein Index im Nenner wechselt die Seite: Ein oberer zählt dort als unterer und umgekehrt.',
     },
     product: {
       title: 'Die Ableitung eines Produkts',
@@ -69,7 +69,7 @@ export const backward: ChapterTexts['backward'] = {
   given: 'Dieses Element ist gegeben, nicht berechnet.',
   check: 'Stimmt der Gradient?',
   checkWhy:
-    'Wähle ein Element von Q, K oder V oder von seinem Gradienten. Verändere die Zahl, und alles ändert sich mit. Der Gradient sagt, wie schnell sich der Verlust ändert. Dasselbe sagt der Differenzenquotient, der von den Formeln oben nichts weiß. Je kleiner die Schrittweite h, desto besser stimmen die beiden überein.',
+    'Wähle ein Element von Q, K oder V oder von seinem Gradienten. Verändere die Zahl, und alles ändert sich mit. Der Gradient sagt, wie schnell sich der Verlust ändert. Dasselbe sagt der Differenzenquotient, der von den Formeln oben nichts weiß. Je kleiner die Schrittweite h, desto besser stimmen die beiden überein, bis unterhalb von etwa $10^{-5}$ die Rundung der beiden Verluste überwiegt. Bei V ist es anders: Der Verlust ist in V linear, also ergibt jede Schrittweite den Gradienten, und kleine bringen nur Rundungsfehler.',
   move: name => `${name} verändern um`,
   stepSize: 'Schrittweite h',
   apart: difference => `Quotient und Formel unterscheiden sich um ${difference}.`,
