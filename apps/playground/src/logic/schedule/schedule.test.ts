@@ -45,6 +45,11 @@ describe('the roofline', () => {
     expect(naiveBytesMoved(n, tile, d, 2) / flash).toBeCloseTo(2, 1);
   });
 
+  it.each([16, 64, 512])('keeps standard attention below d / b FLOP per byte with tiles of %i rows', tile => {
+    const [n, d, b] = [4096 / tile, 128, 2];
+    expect(flops(n, tile, d) / naiveBytesMoved(n, tile, d, b)).toBeLessThan(d / b);
+  });
+
   it('moves right when tiles grow: fewer bytes for the same work', () => {
     const intensity = (tile: number): number => {
       const n = 1024 / tile;

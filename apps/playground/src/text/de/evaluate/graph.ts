@@ -71,7 +71,7 @@ export const graph: ChapterTexts['graph'] = {
     kind: 'Art',
     operations: 'Operationen',
     kernel: 'Läuft als',
-    kernels: { attention: 'Flash-Attention', operations: 'seine Operationen' },
+    kernels: { attention: 'Flash-Attention', operations: 'ihre Operationen' },
     workspace: 'Workspace',
     time: 'Zeit',
     results: 'Ergebnisse',

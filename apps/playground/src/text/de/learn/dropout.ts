@@ -69,6 +69,6 @@ export const dropout: ChapterTexts['dropout'] = {
   ],
   keepMask: 'Und wenn ich eine eigene Maske habe?',
   keepMaskAnswer: [
-    'Übergib sie als `dropout: { mask, p }`. Der Kernel liest dann ein Byte pro Gewicht, statt es zu berechnen. Das kostet Speicher, reproduziert aber jede beliebige Maske.',
+    'Übergib sie als `dropout: { mask, p }`. Der Kernel liest dann ein Byte pro Gewicht, statt eine Zufallszahl zu ziehen. Das kostet Speicher, reproduziert aber jede beliebige Maske.',
   ],
 };

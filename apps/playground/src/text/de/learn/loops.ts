@@ -19,10 +19,11 @@ export const loops: Text['loops'] = {
   inAll: 'insgesamt',
   together: 'Summe',
   traffic: { loadsQ: 'Q laden', loadsKv: 'K, V laden', loadsO: 'O laden', storesO: 'O speichern' },
-  outputStays: 'Eine Ausgabe bleibt nah, bis ihre Zeile fertig ist: einmal geladen, einmal gespeichert.',
+  outputStays:
+    'Eine Ausgabe bleibt im schnellen Speicher, bis ihre Zeile fertig ist: einmal geladen, einmal gespeichert.',
   everyVisit: 'Jeder Besuch lädt eine unfertige Ausgabe und speichert sie wieder.',
   someStay: (slots, n) =>
-    `${slots} von ${n} Ausgaben bleiben nah; jede spart ${n - 1}-mal Laden und ${n - 1}-mal Speichern.`,
+    `${slots} von ${n} Ausgaben bleiben im schnellen Speicher; jede spart ${n - 1}-mal Laden und ${n - 1}-mal Speichern.`,
   whyNotAll: 'Warum nicht alle Ausgaben behalten?',
   whyNotAllAnswer: [
     'Der schnelle Speicher ist knapp: Ein Platz, an dem eine Ausgabe liegt, kann keine Keys aufnehmen. Bleiben alle n Ausgaben, wird nur so oft gespeichert wie in der anderen Reihenfolge, aber der schnelle Speicher muss mit der Sequenz wachsen. Es ist wieder die Wahl zwischen drei und sechs Registern aus Kapitel 1, mit Zwischenstufen.',

@@ -143,7 +143,7 @@ export const quizzes: Text['quizzes'] = {
     nudge:
       'Die Intensität ist 2T/b. Wessen T ist das: Welche Kachel bestimmt, wie oft ein geladenes K verwendet wird?',
     why: [
-      'Ein geladener Key trifft auf jede Query der Kachel: T Queries verwenden jedes Byte T-mal. Die Intensität ist also 2T/b, unabhängig von Sequenzlänge und Kopfgröße. Mehr Keys auf einmal bewegen dieselben Bytes nur in größeren Portionen. Standard-Attention, die S schreibt und P liest, bleibt bei langen Sequenzen bei etwa d/b, egal wie groß ihre Kacheln sind.',
+      'Ein geladener Key trifft auf jede Query der Kachel: T Queries verwenden jedes Byte T-mal. Die Intensität ist also 2T/b, unabhängig von Sequenzlänge und Kopfgröße. Mehr Keys auf einmal bewegen dieselben Bytes nur in größeren Portionen. Standard-Attention, die S schreibt und P liest, bleibt unter d/b, egal wie groß ihre Kacheln sind.',
     ],
   },
   ingredient: {

@@ -70,6 +70,6 @@ export const dropout = {
   ],
   keepMask: 'What if I have a mask of my own?',
   keepMaskAnswer: [
-    'Pass it as `dropout: { mask, p }`. The kernel then reads a byte for each weight instead of computing it. That takes memory, but it reproduces any mask.',
+    'Pass it as `dropout: { mask, p }`. The kernel then reads a byte for each weight instead of drawing a random number. That takes memory, but it reproduces any mask.',
   ],
 };

@@ -47,7 +47,7 @@ export const kernels = {
   } satisfies Sentences<Failure> as Sentences<Failure>,
   inputs: {
     whole: 'plain numbers',
-    tail: 'an n that no tile divides',
+    tail: 'an n that is not a multiple of the tile size',
     one: 'a single key',
     falling: 'falling scores',
     rising: 'rising scores',

@@ -143,7 +143,7 @@ export const quizzes = {
     ],
     nudge: 'The intensity is 2T/b. Whose T is it: which tile decides how often a loaded K is used?',
     why: [
-      'A loaded key meets every query of the tile: T queries make T uses of each byte, so the intensity is 2T/b, whatever the length and the head size. More keys at a time only move the same bytes in larger portions. Standard attention, which writes S and reads P, stays near d/b for long sequences, however large its tiles.',
+      'A loaded key meets every query of the tile: T queries make T uses of each byte, so the intensity is 2T/b, whatever the length and the head size. More keys at a time only move the same bytes in larger portions. Standard attention, which writes S and reads P, stays below d/b, however large its tiles.',
     ],
   },
   ingredient: {
