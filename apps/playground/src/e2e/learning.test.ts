@@ -224,6 +224,18 @@ describe('a visitor of loop orders and backward', () => {
     for (let step = 1; step < 13; step++) await press('Next step');
     await text('Through the projections, to the weights');
   });
+
+  it('keeps the chosen element while the mouse passes over others on its way to the slider', async () => {
+    await site.visit('#/backward');
+    await site.page.getByRole('button', { name: /^K\[2,1\] =/ }).click();
+    await site.page.getByRole('button', { name: /^dQ\[3,0\] =/ }).hover();
+    await text('dQ[3,0] = Σj dS[3,j]·K[j,0]');
+    await slide(backward.move('K[2,1]'), 10);
+    await site.page.waitForURL(/element=K21&moved=10/);
+    await site.page.getByRole('button', { name: 'K[2,1] = 2.00' }).focus();
+    await site.page.keyboard.press('ArrowUp');
+    await site.page.waitForURL(/element=K11/);
+  });
 });
 
 describe('a visitor of dropout and the lab', () => {

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useMemo } from 'react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import { attentionNumbers } from '../../logic/gradients/attention-numbers.ts';
 import { finiteDifference, type InputName, loss, moved } from '../../logic/gradients/finite-difference.ts';
 import { readElement, start, words } from '../../logic/gradients/four-words.ts';
@@ -25,7 +25,7 @@ const idOf = ({ matrix, i, j }: Element): string => `element-${matrix}${i}${j}`;
 const same = (a: Element, b: Element): boolean => idOf(a) === idOf(b);
 
 /**
- * The element that the visitor points at, the numbers that the visitor has changed, and how to change both.
+ * The element that the visitor has chosen, the numbers that the visitor has changed, and how to change both.
  */
 function useLiveNumbers() {
   const [written, write] = useUrlState('element', 'dS12');
@@ -46,18 +46,23 @@ export function LiveNumbers() {
   const text = useChapterText('backward');
   const { fixed } = useNumbers();
   const { chosen, choose, tokens, numbers } = useLiveNumbers();
+  // Pointing chooses nothing: on the way to the sliders, a mouse passes over other elements.
+  const [pointed, point] = useState<Element | null>(null);
+  const shown = pointed ?? chosen;
   const matrices = useMemo(() => matricesOf(tokens, numbers), [tokens, numbers]);
   const number = (value: number): string => fixed(value, 2);
-  const making = makingOf(chosen, matrices, number);
+  const making = makingOf(shown, matrices, number);
   const used = new Set(making?.used.map(idOf));
+  const pick = (element: Element): void => {
+    point(null);
+    choose(element);
+  };
   const press = (event: KeyboardEvent, at: Element): void => {
     const rows = matrices[at.matrix];
     const to = keyStep(event, [at.i, at.j], [rows.length, rows[0]?.length ?? 1]);
     if (!to) return;
     event.preventDefault();
-    const next = { matrix: at.matrix, i: to[0], j: to[1] };
-    choose(next);
-    document.getElementById(idOf(next))?.focus();
+    document.getElementById(idOf({ matrix: at.matrix, i: to[0], j: to[1] }))?.focus();
   };
   return (
     <div className="stack">
@@ -97,10 +102,14 @@ export function LiveNumbers() {
                               id={idOf(element)}
                               tabIndex={current || first ? 0 : -1}
                               aria-pressed={current}
+                              data-shown={same(element, shown)}
                               aria-label={`${name}[${r},${s}] = ${number(value)}`}
                               data-used={used.has(idOf(element))}
-                              onPointerEnter={() => choose(element)}
-                              onFocus={() => choose(element)}
+                              onPointerEnter={() => point(element)}
+                              onPointerLeave={() => point(null)}
+                              onFocus={() => pick(element)}
+                              // Safari does not focus a button that is clicked.
+                              onClick={() => pick(element)}
                               onKeyDown={event => press(event, element)}
                             >
                               {number(value)}

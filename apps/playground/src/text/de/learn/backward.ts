@@ -65,11 +65,11 @@ export const backward: ChapterTexts['backward'] = {
   },
   numbers: 'Alles in Zahlen',
   numbersWhy:
-    'Vier Wörter mit je zwei Kanälen. Zeig auf ein Element oder wandere mit den Pfeiltasten. Du siehst die Terme seiner Summe, und die Zahlen, aus denen es entsteht, sind umrandet.',
+    'Vier Wörter mit je zwei Kanälen. Zeig auf ein Element oder wandere mit den Pfeiltasten. Du siehst die Terme seiner Summe, und die Zahlen, aus denen es entsteht, sind umrandet. Ein Klick wählt das Element.',
   given: 'Dieses Element ist gegeben, nicht berechnet.',
   check: 'Stimmt der Gradient?',
   checkWhy:
-    'Wähle ein Element von Q, K oder V oder von seinem Gradienten. Verändere die Zahl, und alles ändert sich mit. Der Gradient sagt, wie schnell sich der Verlust ändert. Dasselbe sagt der Differenzenquotient, der von den Formeln oben nichts weiß. Je kleiner die Schrittweite h, desto besser stimmen die beiden überein, bis unterhalb von etwa $10^{-5}$ die Rundung der beiden Verluste überwiegt. Bei V ist es anders: Der Verlust ist in V linear, also ergibt jede Schrittweite den Gradienten, und kleine bringen nur Rundungsfehler.',
+    'Klick oben auf ein Element von Q, K oder V oder von seinem Gradienten. Verändere die Zahl, und alles ändert sich mit. Der Gradient sagt, wie schnell sich der Verlust ändert. Dasselbe sagt der Differenzenquotient, der von den Formeln oben nichts weiß. Je kleiner die Schrittweite h, desto besser stimmen die beiden überein, bis unterhalb von etwa $10^{-5}$ die Rundung der beiden Verluste überwiegt. Bei V ist es anders: Der Verlust ist in V linear, also ergibt jede Schrittweite den Gradienten, und kleine bringen nur Rundungsfehler.',
   move: name => `${name} verändern um`,
   stepSize: 'Schrittweite h',
   apart: difference => `Quotient und Formel unterscheiden sich um ${difference}.`,

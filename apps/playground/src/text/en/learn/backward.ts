@@ -63,11 +63,11 @@ export const backward = {
   },
   numbers: 'All of it in numbers',
   numbersWhy:
-    'Four words with two channels each. Point at an element, or walk with the arrow keys. You see the terms of its sum, and the numbers that it is made of are outlined.',
+    'Four words with two channels each. Point at an element, or walk with the arrow keys. You see the terms of its sum, and the numbers that it is made of are outlined. A click chooses the element.',
   given: 'This one is given, not computed.',
   check: 'Is the gradient right?',
   checkWhy:
-    'Choose an element of Q, K or V, or of its gradient. Move the number, and everything follows. The gradient says how fast the loss changes. So does the difference quotient, which knows nothing of the formulas above. The smaller the step h, the better the two agree, until the rounding of the two losses takes over, below about $10^{-5}$. V is different: the loss is linear in V, so any step gives the gradient, and small steps only add rounding errors.',
+    'Click an element of Q, K or V, or of its gradient, in the matrices above. Move the number, and everything follows. The gradient says how fast the loss changes. So does the difference quotient, which knows nothing of the formulas above. The smaller the step h, the better the two agree, until the rounding of the two losses takes over, below about $10^{-5}$. V is different: the loss is linear in V, so any step gives the gradient, and small steps only add rounding errors.',
   move: (name: string): string => `Move ${name} by`,
   stepSize: 'Step h',
   apart: (difference: string): string => `The quotient and the formula differ by ${difference}.`,
