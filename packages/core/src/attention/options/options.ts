@@ -106,8 +106,9 @@ export interface SdpaOptions<T = Tensor> {
   readonly mask?: T | undefined;
   /**
    * Float, broadcastable to (B, Hq, Sq, Skv), added to the score. −Infinity masks; a large negative finite
-   * number does not: if all keys of a row have one, they share the row. As `lse` is f32, the row's gradients
-   * then lose accuracy below about −1e5, and at −1e9 they are too large by a factor of the number of keys.
+   * number does not: if all keys of a row have one, they share the row. As scores and `lse` are f32 (on the
+   * reference, `lse` alone), the row's weights and gradients then lose accuracy below about −1e5; at −1e9 the
+   * weights are equal, and the gradients too large by a factor of the number of keys.
    * f8e5m2 holds −Infinity only if it was made with `overflow: 'ieee'`, f8e4m3 not at all.
    */
   readonly bias?: T | undefined;
