@@ -16,7 +16,7 @@ export function MemoryRace() {
 /** One race, in its own worker. */
 function Round({ onAgain }: { readonly onAgain: () => void }) {
   const { race: text } = useFirstText().home;
-  const { bytes, significant, whole } = useNumbers();
+  const { bytes, short, significant, whole } = useNumbers();
   const [points, setPoints] = useState<readonly RaceResult[]>([]);
   const [done, setDone] = useState(false);
   useEffect(() => {
@@ -73,6 +73,7 @@ function Round({ onAgain }: { readonly onAgain: () => void }) {
               bytes(last.naiveBytes),
               bytes(last.streamingBytes),
               significant(last.naiveBytes / last.streamingBytes, 3),
+              short(Math.max(...points.map(({ difference }) => difference)), 1),
             )
           : text.running(whole(raceLengths[points.length] ?? longest))}
       </p>

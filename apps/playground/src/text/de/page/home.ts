@@ -18,8 +18,8 @@ export const home: FirstText['home'] = {
     axisX: 'Wörter n',
     axisY: 'Speicher',
     running: n => `Beide Verfahren rechnen mit ${n} Queries und Keys …`,
-    result: (n, naive, streaming, times) =>
-      `Für n = ${n} hat diese Seite gerade ${naive} für Scores und Gewichte belegt, beim Streaming dagegen nur ${streaming}, um den Faktor ${times} weniger. Beide Ergebnisse stimmen überein.`,
+    result: (n, naive, streaming, times, difference) =>
+      `Für n = ${n} hat diese Seite gerade ${naive} für Scores und Gewichte belegt, beim Streaming dagegen nur ${streaming}, um den Faktor ${times} weniger. Die Ergebnisse unterscheiden sich um höchstens ${difference}.`,
     label: points => `Speicherbedarf in Abhängigkeit von der Zahl der Wörter. ${points.join('; ')}`,
     point: (n, naive, streaming) => `${n}: ${naive} gespeichert, ${streaming} gestreamt`,
   },
