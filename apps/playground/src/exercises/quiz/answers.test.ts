@@ -56,12 +56,11 @@ describe('the numbers among the answers', () => {
     expect(welford([0, 2]).at(-1)?.m2).toBe((2 - 0) * (2 - 1));
   });
 
-  it('are read with a comma, with a point and as fractions', () => {
-    expect([readNumber('1,5'), readNumber(' 1.5 '), readNumber('3/2'), readNumber('x')]).toEqual([
-      1.5,
-      1.5,
-      1.5,
-      null,
-    ]);
+  it('are read with a comma, with a point, as fractions and as factors', () => {
+    expect(['1,5', ' 1.5 ', '3/2', '1.5×', '1,5-fach', '3/2 times'].map(readNumber)).toEqual(
+      new Array(6).fill(1.5),
+    );
+    expect(['4x', '4 mal', '4-mal'].map(readNumber)).toEqual([4, 4, 4]);
+    expect(['x', 'times', '4 apples', '4 × 2', ''].map(readNumber)).toEqual(new Array(5).fill(null));
   });
 });

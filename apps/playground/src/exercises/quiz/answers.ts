@@ -37,11 +37,20 @@ export interface Given {
   readonly written: string;
 }
 
+/** What may follow a number that says how many times as large something is, in the languages of the page. */
+const factorWords = '[x×]|times|-?(?:mal|fach)';
+const decimal = '\\d+(?:[.,]\\d+)?';
+const numberText = new RegExp(
+  `^\\s*([+-]?${decimal})\\s*(?:/\\s*(${decimal}))?\\s*(?:${factorWords})?\\s*$`,
+  'i',
+);
+
 /**
- * Reads a number as people write it: with a point or a comma, or as a fraction. Returns null for other text.
+ * Reads a number as people write it: with a point or a comma, as a fraction, or as a factor such as `4×`.
+ * Returns null for other text.
  */
 export function readNumber(text: string): number | null {
-  const parts = /^\s*([+-]?\d+(?:[.,]\d+)?)\s*(?:\/\s*(\d+(?:[.,]\d+)?))?\s*$/.exec(text);
+  const parts = numberText.exec(text);
   if (!parts) return null;
   const [above = Number.NaN, below = 1] = parts
     .slice(1)
