@@ -1,5 +1,6 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import * as reference from '@tilewise/core/reference';
+import { openGpu } from '@tilewise/webgpu-host';
 import { describe, expect, test, vi } from 'vitest';
 import { normal } from '../../testing/attention/attention-call.ts';
 import { bitsOf } from '../../testing/attention/expect-agreement.ts';
@@ -160,6 +161,34 @@ test('problems that are warmed up together compile each kernel once', async () =
   device.destroy();
 });
 
+describe('an eager call compiles nothing after a warm-up of its problem', () => {
+  const rowsOfNine = Tensor.zeros([1, 1, 8, 8], { strides: [72, 72, 9, 1] });
+  const expanded = Tensor.zeros([1, 1, 8, 8]).expand([1, 2, 8, 8]);
+  const forTwoHeads = { q: Tensor.zeros([1, 2, 8, 8]), k: expanded, v: expanded };
+
+  test.each([
+    ['with rows that cannot be read as vectors', { q: rowsOfNine, k: rowsOfNine, v: rowsOfNine }],
+    ['with a key head that was expanded to two', forTwoHeads],
+  ])('%s', async (_, inputs) => {
+    const { adapter } = await openGpu({ backend: 'null' });
+    const device = await adapter.requestDevice();
+    const blocking = vi.spyOn(device, 'createComputePipeline');
+    const ctx = await createContext({ device });
+    const dO = Tensor.zeros(inputs.q.shape);
+    const row = Tensor.zeros(inputs.q.shape.slice(0, 3));
+    const { problem } = normalise(inputs);
+    await warmUp(ctx, [problem, normaliseBackward({ ...inputs, o: dO, lse: row, dO }).problem]);
+    const asynchronous = vi.spyOn(device, 'createComputePipelineAsync');
+    const [q, k, v] = [inputs.q, inputs.k, inputs.v].map(t => ctx.upload(t));
+    const { o, lse } = sdpa(ctx, q, k, v);
+    sdpaBackward(ctx, { q, k, v, o, lse, dO: ctx.upload(dO) });
+    await ctx.submitted();
+    expect([...blocking.mock.calls, ...asynchronous.mock.calls]).toEqual([]);
+    ctx.destroy();
+    device.destroy();
+  });
+});
+
 test('an eager call on kernels that plans have warmed up compiles nothing', async () => {
   const { device, blocking } = await freshDevice();
   const ctx = await createContext({ device });
@@ -169,10 +198,12 @@ test('an eager call on kernels that plans have warmed up compiles nothing', asyn
   expect([forward.isCompiled, backward.isCompiled]).toEqual([false, false]);
   await Promise.all([forward.warmUp(), backward.warmUp()]);
   expect([forward.isCompiled, backward.isCompiled]).toEqual([true, true]);
+  const asynchronous = vi.spyOn(device, 'createComputePipelineAsync');
   const q = ctx.upload(host);
   const { o, lse: stats } = sdpa(ctx, q, q, q);
   sdpaBackward(ctx, { q, k: q, v: q, o, lse: stats, dO: q });
-  expect(blocking).toEqual([]);
+  await ctx.submitted();
+  expect([blocking, asynchronous.mock.calls]).toEqual([[], []]);
   ctx.destroy();
   device.destroy();
 });

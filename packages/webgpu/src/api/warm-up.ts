@@ -2,16 +2,20 @@ import {
   type AttentionProblem,
   type BackwardProblem,
   checkProblem,
+  contiguousDesc,
   InvalidArgumentError,
 } from '@tilewise/core';
 import { describeValue } from '@tilewise/philox/errors';
 import type { GpuContext } from '../runtime/context.ts';
+import { isOverlapping } from './plan/check-plan-options.ts';
+import type { Plan } from './plan/plan.ts';
 import { planSdpaBackward } from './plan/plan-backward.ts';
 import { planSdpa } from './plan/plan-forward.ts';
 
 /**
  * Compiles the kernels of problems, each kernel once, in parallel and in the background, so that the first
- * eager calls and plans of these problems compile nothing.
+ * eager calls and plans of these problems compile nothing. Tensors that do not start at a multiple of four
+ * elements need kernels of their own, which are not compiled here.
  * @throws UnsupportedError if the device cannot run a problem; InvalidArgumentError if `problems` is not an
  * array; otherwise as `validate`. Rejects as `warmUp` of a plan does.
  */
@@ -21,9 +25,21 @@ export async function warmUp(
 ): Promise<void> {
   if (!Array.isArray(problems))
     throw new InvalidArgumentError('problems', `must be an array, got ${describeValue(problems)}`);
-  const plans = problems.map((problem: AttentionProblem | BackwardProblem) => {
+  const plans = problems.flatMap((problem: AttentionProblem | BackwardProblem) => {
     checkProblem(problem);
-    return 'forward' in problem ? planSdpaBackward(ctx, problem) : planSdpa(ctx, problem);
+    return 'forward' in problem ? backwardPlans(ctx, problem) : [planSdpa(ctx, problem)];
   });
   await Promise.all(plans.map(plan => plan.warmUp()));
+}
+
+/**
+ * The plan that an eager call makes, whose gradients are contiguous, and the plan of the problem itself,
+ * unless q, k or v is expanded, so that this plan needs other layouts.
+ */
+function backwardPlans(ctx: GpuContext, problem: BackwardProblem): Plan[] {
+  const names = (['dq', 'dk', 'dv'] as const).filter(name => problem.gradients.includes(name));
+  const layouts = Object.fromEntries(names.map(name => [name, contiguousDesc(problem[name])]));
+  const eager = planSdpaBackward(ctx, problem, { layouts });
+  const isExpanded = names.some(name => isOverlapping(problem[name]));
+  return isExpanded ? [eager] : [eager, planSdpaBackward(ctx, problem)];
 }

@@ -53,7 +53,7 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
   if (desc.shape.some((n, d) => n !== shape[d])) {
     throw new InvalidShapeError(argument, `must have shape [${shape}], got [${desc.shape}]`);
   }
-  if (overlapsItself(desc)) {
+  if (isOverlapping(desc)) {
     throw new InvalidArgumentError(
       argument,
       `must give each element an offset of its own, got strides [${desc.strides}] for shape [${shape}]`,
@@ -65,7 +65,7 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
  * Whether two elements of a layout may have the same offset: some dimension has a stride smaller than the
  * span of the dimensions inside it.
  */
-function overlapsItself({ shape, strides }: OperandDesc): boolean {
+export function isOverlapping({ shape, strides }: OperandDesc): boolean {
   if (shape.includes(0)) return false;
   const dims = shape
     .map((extent, d) => ({ extent, stride: strides[d] ?? 0 }))

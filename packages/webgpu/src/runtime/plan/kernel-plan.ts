@@ -50,9 +50,9 @@ export interface KernelPlan<Options> {
   prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun;
   /**
    * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share
-   * compiled kernels, so the first eager call of the same problem compiles nothing either. Rejects with a
-   * TilewiseError: `UNSUPPORTED` if the device fails to compile a kernel, `DEVICE_LOST` if the device is
-   * lost.
+   * compiled kernels, so the first eager call of the same problem, with results in the same layouts, compiles
+   * nothing either. Rejects with a TilewiseError: `UNSUPPORTED` if the device fails to compile a kernel,
+   * `DEVICE_LOST` if the device is lost.
    */
   warmUp(): Promise<void>;
   /** Frees the parameters of all recorded calls but the last. All these calls must have been submitted. */
