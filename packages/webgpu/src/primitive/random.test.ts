@@ -32,6 +32,13 @@ test('uniform numbers are those of the host, bit by bit', async () => {
   await expectAsOnHost(primitive, stream, [filled([1001])], 0);
 });
 
+test('seed and offset may have gaps between their words', async () => {
+  const primitive = { kind: 'random', distribution: 'uniform' } as const;
+  const words = Tensor.from([123456, 77, 1, 5], [2, 2], { dtype: 'u32' });
+  const column = (n: number) => words.slice(1, n, n + 1).reshape([2]);
+  await expectAsOnHost(primitive, [column(0), column(1)], [filled([9])], 0);
+});
+
 test('another offset gives other numbers', async () => {
   const primitive = { kind: 'random', distribution: 'uniform' } as const;
   const [first] = await runOnGpu(primitive, [words(1), words(1)], [filled([8])]);

@@ -1,11 +1,10 @@
 import { elementCount } from '@tilewise/core';
 import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
-import { wordTensor } from '../codegen/formats/tensor-binding.ts';
 import { forPlaces, kernelSpec, ownPlace } from '../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
 import { indexNames, indexSpace, splitPlace } from './access/index-space.ts';
-import { readAnywhere, writePlaces, writingOf } from './access/tensor-access.ts';
+import { readAnywhere, readPlaces, writePlaces, writingOf } from './access/tensor-access.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
 /**
@@ -29,8 +28,8 @@ export function randomKernels(
     parts: [
       { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
       { requires: [philox4x32Wgsl(10)] },
-      words('x0'),
-      words('x1'),
+      readPlaces('x0', inputs[0], inputs[0].strides, null),
+      readPlaces('x1', inputs[1], inputs[1].strides, null),
       ...(isBernoulli
         ? [readAnywhere('x2', { ...inputs[2], shape: [], strides: [] }), bernoulli]
         : [uniform]),
@@ -41,7 +40,7 @@ export function randomKernels(
     return;
   }
   let count = min(4u, P.count - first);
-  let values = drawn(philox4x32_10(vec4u(x1_words(), first, 0u), x0_words()));
+  let values = drawn(philox4x32_10(vec4u(${words('x1')}, first, 0u), ${words('x0')}));
   var places = vec4u();
   for (var c = 0u; c < count; c++) {
     ${splitPlace('(first + c)', extents.length)}
@@ -52,15 +51,8 @@ export function randomKernels(
   return { kernels: [kernel] };
 }
 
-/** `NAME_words()`: the two words of a seed or an offset. */
-function words(name: string): ShaderPart {
-  return {
-    ...wordTensor(name, 'read', 'u32'),
-    code: `fn ${name}_words() -> vec2u {
-  return vec2u(${name}[P.${name}_base], ${name}[P.${name}_base + 1u]);
-}`,
-  };
-}
+/** The two words of a seed or an offset. */
+const words = (name: string): string => `vec2u(u32(${name}_at(0u)), u32(${name}_at(1u)))`;
 
 const uniform: ShaderPart = {
   requires: [uniformWgsl],
