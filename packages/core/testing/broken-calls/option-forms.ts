@@ -30,7 +30,7 @@ export const optionFormCalls: readonly BrokenCall[] = [
   option('dropout.p', /must be a number, got "0.5"/, { dropout: { p: '0.5', seed: 1 } }),
   option('raggedOffsets', /must be an object of q, k.*, got Array/, { raggedOffsets: [0, 4, 8] }),
   option('raggedOffsets.lse', /is not an option$/, { raggedOffsets: { lse: [0, 1, 2] } }),
-  option('alibi', /must be a tensor, got 0/, { alibi: 0 }),
+  option('alibi', /must be an array or a tensor, got 0/, { alibi: 0 }),
   option('pageTableK', /must be a tensor, got false/, { pageTableK: false }),
   option('maskMod', /must be made by scoreMod, maskMod or modOf/, { maskMod: false }),
   option('maskMod', /must be made by scoreMod, maskMod or modOf/, { maskMod: () => true }),

@@ -55,6 +55,9 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('dropout.scale', /finite, got Infinity/, {
     options: { dropout: { mask: typed('bool', 1), scale: Infinity } },
   }),
+  value('dropout.scale', /finite, got 1e\+39/, {
+    options: { dropout: { mask: typed('bool', 1), scale: 1e39 } },
+  }),
   dtype('dropout.mask', /bool \(or u8\), got f32/, { options: { dropout: { mask: f32(1) } } }),
   value('scoreMod', /must be made by scoreMod, maskMod or modOf/, {
     options: { scoreMod: { expr: scoreMod(() => 1).expr } },

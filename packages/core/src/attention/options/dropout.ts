@@ -21,7 +21,7 @@ export function dropoutDesc(
     const { p = 0 } = dropout;
     checkProbability(p);
     const { scale = 1 / (1 - p) } = dropout;
-    if (!Number.isFinite(scale))
+    if (!Number.isFinite(Math.fround(scale)))
       throw new InvalidArgumentError('dropout.scale', `must be finite, got ${scale}`);
     const mask = describeBroadcast('dropout.mask', dropout.mask, target);
     return mask && { kind: 'mask', scale, mask };

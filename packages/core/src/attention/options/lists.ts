@@ -14,8 +14,6 @@ const listNames = /* @__PURE__ */ Object.keys(operandTable).filter(
   name => operandTable[name as ListName].form === 'list',
 ) as ListName[];
 
-const isFloat = (name: ListName): boolean => operandTable[name].dtypes?.dtypes[0] === 'f32';
-
 /**
  * The lists of a call (lengths, offsets, slopes, sinks). Arrays of numbers become host arrays. `alibi: true`
  * is left out, because the number of slopes is not known yet.
@@ -28,22 +26,22 @@ export function listOperands<T extends TensorDesc>(options: SdpaOptions<T>): Lis
     const value = name.split('.').reduce<unknown>((at, key) => Object(at)[key], options);
     if (value === undefined || (name === 'alibi' && typeof value === 'boolean')) continue;
     lists[name] = isList(value) ? numbersOf(name, value as readonly number[]) : (value as T);
-    checkTensor(name, lists[name]);
+    checkTensor(name, lists[name], 'an array or a tensor');
   }
   return lists;
 }
 
 function numbersOf(name: ListName, values: readonly number[]): HostArray {
-  const [isValid, what] = isFloat(name) ? [Number.isFinite, 'finite numbers'] : [isI32, '32-bit integers'];
+  const isFloat = operandTable[name].dtypes?.dtypes[0] === 'f32';
+  // The values of a BigInt64Array are no numbers.
+  const isValid = (x: number): boolean =>
+    typeof x === 'number' && (isFloat ? Number.isFinite(Math.fround(x)) : (x | 0) === x);
   const at = values.findIndex(x => !isValid(x));
-  if (at >= 0)
+  if (at >= 0) {
+    const what = isFloat ? 'finite numbers' : '32-bit integers';
     throw new InvalidArgumentError(name, `must hold ${what}, got ${describeValue(values[at])} at ${at}`);
-  return hostList(values, isFloat(name) ? 'f32' : 'i32');
-}
-
-/** Also false for a bigint, which a BigInt64Array holds. */
-function isI32(x: number): boolean {
-  return Number.isInteger(x) && (x | 0) === x;
+  }
+  return hostList(values, isFloat ? 'f32' : 'i32');
 }
 
 /**

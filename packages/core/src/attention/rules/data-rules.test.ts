@@ -63,7 +63,7 @@ describe('sequence lengths', () => {
     ],
     'are numbers or a tensor': [
       { seqLensKv: new DataView(new ArrayBuffer(8)) },
-      'InvalidArgumentError: seqLensKv must be a tensor, got DataView',
+      'InvalidArgumentError: seqLensKv must be an array or a tensor, got DataView',
     ],
     'are of an integer dtype': [
       { seqLensKv: f32(2) },

@@ -138,7 +138,14 @@ describe('scale, softcap, bias, ALiBi and sink', () => {
       { sink: [0, -Infinity, 0, 0] },
       'InvalidArgumentError: sink must hold finite numbers, got -Infinity at 1',
     ],
-    'a list is an array or a tensor': [{ sink: 3 }, 'InvalidArgumentError: sink must be a tensor, got 3'],
+    'slopes are finite in f32': [
+      { alibi: [1, 1, 1e39, 1] },
+      'InvalidArgumentError: alibi must hold finite numbers, got 1e+39 at 2',
+    ],
+    'a list is an array or a tensor': [
+      { sink: 3 },
+      'InvalidArgumentError: sink must be an array or a tensor, got 3',
+    ],
   });
 });
 

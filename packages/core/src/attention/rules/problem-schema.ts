@@ -107,7 +107,7 @@ const operand = recordOf({
 });
 const broadcast = recordOf({ dtype, strides: fourStrides, source: extents });
 
-const scale = plain('a finite number', Number.isFinite);
+const scale = plain('a finite number', x => typeof x === 'number' && Number.isFinite(Math.fround(x)));
 
 const dropout = kindOf<DropoutDesc>({
   philox: {

@@ -50,7 +50,10 @@ describe('ragged offsets', () => {
       offsets({ bias: [0, 1, 2] }),
       'InvalidArgumentError: raggedOffsets.bias is not an option',
     ],
-    'are a list': [offsets({ q: 160 }), 'InvalidArgumentError: raggedOffsets.q must be a tensor, got 160'],
+    'are a list': [
+      offsets({ q: 160 }),
+      'InvalidArgumentError: raggedOffsets.q must be an array or a tensor, got 160',
+    ],
     'are integers': [
       offsets({ q: [0, 160.5, 320] }),
       'InvalidArgumentError: raggedOffsets.q must hold 32-bit integers, got 160.5 at 1',

@@ -89,6 +89,7 @@ describe('what is no problem, or not all of one, is refused by name', () => {
     ['bias', { ...problem.bias, source: null }, 'bias.source must be a list of extents'],
     ['dropout', { kind: 'philox', p: 0.5, scale: 2, scheme: 'onednn' }, 'dropout.seed must be two words'],
     ['dropout', { kind: 'mask', scale: 2 }, 'dropout.mask must be an object'],
+    ['dropout', { kind: 'mask', scale: 1e39 }, 'dropout.scale must be a finite number, got 1e+39'],
     ['dropout', { kind: 'coin' }, 'dropout.kind must be one of philox, mask, got "coin"'],
     ['q', { ...problem.q, strides: [0, 12, 4.5, 1] }, 'q.strides[2] must be an integer ≥ 0, got 4.5'],
     ['band', { left: null, right: 0, align: 'nonsense' }, 'band.align must be one of top-left, bottom-right'],

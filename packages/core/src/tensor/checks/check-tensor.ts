@@ -5,14 +5,17 @@ import type { TensorDesc } from '../tensor-desc.ts';
 const areCounts = (list: unknown): boolean =>
   Array.isArray(list) && list.every(n => Number.isInteger(n) && n >= 0);
 
-/** @throws InvalidArgumentError for a value that is not a tensor, such as an array of numbers. */
-export function checkTensor(argument: string, t: TensorDesc): void {
+/**
+ * @param what the values that the argument accepts, in errors.
+ * @throws InvalidArgumentError for a value that is not a tensor, such as an array of numbers.
+ */
+export function checkTensor(argument: string, t: TensorDesc, what = 'a tensor'): void {
   const isTensor =
     areCounts(t?.shape) &&
     areCounts(t.strides) &&
     t.shape.length === t.strides.length &&
     typeof t.dtype === 'string';
-  if (!isTensor) throw new InvalidArgumentError(argument, `must be a tensor, got ${describeValue(t)}`);
+  if (!isTensor) throw new InvalidArgumentError(argument, `must be ${what}, got ${describeValue(t)}`);
 }
 
 /** @throws InvalidShapeError for a shape other than the expected one. */
