@@ -16,7 +16,8 @@ export interface PreparedPrimitive<T> {
   /**
    * Reads the inputs and writes every element of the outputs, in place (`tensor-scatter` writes only a part
    * of them). Nothing is allocated. An output may share the memory of an input if `canOverwrite` says so;
-   * otherwise, on a device, outputs must not share memory with inputs.
+   * otherwise, on a device, outputs must not share memory with inputs. A run does not check that the tensors
+   * have the dtypes, shapes and strides for which it was prepared.
    * @param workspace a tensor of at least `workspaceBytes`, required unless that is 0.
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;

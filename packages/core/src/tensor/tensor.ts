@@ -52,9 +52,10 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * A new tensor from logical row-major values, each rounded once to the dtype. With `strides`, the storage
-   * has that layout, and gaps are 0. `overflow` is for values beyond the largest finite one of f16, bf16 or
-   * f8.
+   * A new tensor from logical row-major values, each converted once to the dtype: floats round to nearest
+   * even, integers truncate and wrap around as in typed arrays, and a bool is true for any value but 0. With
+   * `strides`, the storage has that layout, and gaps are 0. `overflow` is for values beyond the largest
+   * finite one of f16, bf16 or f8.
    * @throws InvalidShapeError if the number of values is not the product of `shape`; InvalidArgumentError for
    * a value that is not a number and for an unknown option; and as `zeros`.
    */
@@ -146,7 +147,7 @@ export class Tensor implements TensorDesc {
     return dtypeInfo[this.dtype].decode(this.data[this.#at(index)]);
   }
 
-  /** Stores a number at a logical index, rounded to the dtype. @throws as `get`, and for another value. */
+  /** Stores a number at a logical index, converted as in `from`. @throws as `get`, and for another value. */
   set(value: number, ...index: number[]): void {
     if (typeof value !== 'number') {
       throw new InvalidArgumentError('value', `must be a number, got ${describeValue(value)}`);
@@ -168,8 +169,7 @@ export class Tensor implements TensorDesc {
   }
 
   /**
-   * A copy of the values, stored contiguously in another dtype and rounded to nearest even. `overflow` is for
-   * values beyond the largest finite one of f16, bf16 or f8.
+   * A copy of the values, stored contiguously in another dtype, and converted as in `from`.
    * @throws InvalidDTypeError for an unknown dtype; InvalidArgumentError for an unknown option; as
    * `toFloat32`.
    */
