@@ -18,10 +18,10 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('window.align', /that of causal \(top-left\), got bottom-right/, {
     options: { causal: true, window: { align: 'bottom-right' } },
   }),
-  dtype('bias', /float dtype, got bool/, { options: { bias: typed('bool', S, S) } }),
+  dtype('bias', /f16 or bf16 or .*, got bool/, { options: { bias: typed('bool', S, S) } }),
   shape('bias', /broadcastable to \[2,2,3,3\], got shape \[2\]/, { options: { bias: f32(2) } }),
   value('bias', /must be a tensor, got Array/, { options: { bias: [1, 2, 3] } }),
-  dtype('mask', /bool \(or u8\), got f32/, { options: { mask: f32(S, S) } }),
+  dtype('mask', /bool or u8, got f32/, { options: { mask: f32(S, S) } }),
   dtype('blockMask', /must be u8, got i32/, { options: { blockMask: typed('i32', 1, 1, 1, 1) } }),
   shape('blockMask', /must end in \[1,2\]/, {
     inputs: { ...{ k: f32(B, H, 1100, D), v: f32(B, H, 1100, D) } },
@@ -58,7 +58,7 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('dropout.scale', /finite, got 1e\+39/, {
     options: { dropout: { mask: typed('bool', 1), scale: 1e39 } },
   }),
-  dtype('dropout.mask', /bool \(or u8\), got f32/, { options: { dropout: { mask: f32(1) } } }),
+  dtype('dropout.mask', /bool or u8, got f32/, { options: { dropout: { mask: f32(1) } } }),
   value('scoreMod', /must be made by scoreMod, maskMod or modOf/, {
     options: { scoreMod: { expr: scoreMod(() => 1).expr } },
   }),

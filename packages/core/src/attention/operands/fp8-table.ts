@@ -1,13 +1,14 @@
 import { type BlockScaleLayout, blockScaleShape } from '../../mxfp8/block-scales.ts';
+import type { DType } from '../../tensor/dtype/dtype-traits.ts';
 import { fp8ScalarNames } from '../problem/fp8.ts';
 import { isRounded, type Mxfp8OperandName, mxfp8Operands } from '../problem/mxfp8.ts';
 import type { AttentionProblem } from '../problem/problem.ts';
 import { contiguousLayout } from './layouts.ts';
-import type { DTypeSet, OperandLayout, OperandRow } from './operand.ts';
+import type { OperandLayout, OperandRow } from './operand.ts';
 
-const f32: DTypeSet = { dtypes: ['f32'], what: 'f32' };
-const codes: DTypeSet = { dtypes: ['u8'], what: 'u8' };
-const f8: DTypeSet = { dtypes: ['f8e4m3', 'f8e5m2'], what: 'f8e4m3 or f8e5m2' };
+const f32: readonly DType[] = ['f32'];
+const codes: readonly DType[] = ['u8'];
+const f8: readonly DType[] = ['f8e4m3', 'f8e5m2'];
 
 const scalarRow: OperandRow = {
   ...{ form: 'list', forward: 'read', backward: 'read', dtypes: f32, packable: true },
@@ -33,14 +34,14 @@ export const mxfp8OperandTable: Readonly<Record<string, OperandRow>> = /* @__PUR
       ? { backward: 'read' }
       : { forward: 'read', backward: 'read' };
     const row = (
-      dtypes: DTypeSet,
+      dtypes: readonly DType[],
       layout: (problem: AttentionProblem, scales: BlockScaleLayout) => OperandLayout,
     ): OperandRow => ({
       ...{ ...access, form: 'tensor', dtypes },
       layout: problem => (problem.fp8?.kind === 'blocks' ? layout(problem, problem.fp8.layout) : null),
     });
     const scalesRow = row(codes, (problem, of) =>
-      contiguousLayout(codes.dtypes, blockScaleShape(mxfp8Shape(problem, name), axis, of)),
+      contiguousLayout(codes, blockScaleShape(mxfp8Shape(problem, name), axis, of)),
     );
     const valuesRow = row(f8, problem => contiguousLayout([problem.q.dtype], mxfp8Shape(problem, name)));
     return [[`mxfp8.${scales}`, scalesRow], ...(isRounded(name) ? [[`mxfp8.${name}`, valuesRow]] : [])];

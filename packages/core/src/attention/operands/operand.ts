@@ -31,12 +31,6 @@ export type OperandName = RaggedName | ListName | TensorName | RowsName | Result
  */
 export type OperandForm = 'tensor' | 'list' | 'table' | 'rows' | 'number';
 
-/** The dtypes that an operand may have, and what an error calls them. */
-export interface DTypeSet {
-  readonly dtypes: readonly DType[];
-  readonly what: string;
-}
-
 /** One dimension of a footprint: `count` entries that are `stride` elements apart. */
 export interface FootprintDim {
   readonly count: number;
@@ -77,7 +71,7 @@ export interface OperandRow {
   /** The option that gives the tensor, if its name differs. */
   readonly option?: string;
   /** The dtypes that the tensor may have; absent for numbers. */
-  readonly dtypes?: DTypeSet;
+  readonly dtypes?: readonly DType[];
   /** The number of entries of a list. */
   readonly length?: (extents: Pick<AttentionProblem, 'B' | 'Hq'>) => number;
   /** Whether an engine may gather the tensor with others into one binding. */

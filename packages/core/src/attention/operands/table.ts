@@ -1,3 +1,4 @@
+import type { DType } from '../../tensor/dtype/dtype-traits.ts';
 import type {
   AttentionProblem,
   BackwardProblem,
@@ -6,13 +7,13 @@ import type {
   RaggedName,
 } from '../problem/problem.ts';
 import { broadcastLayout, contiguousLayout, gradientLayout, operandLayout, rowsLayout } from './layouts.ts';
-import type { DTypeSet, OperandLayout, OperandName, OperandRow } from './operand.ts';
+import type { OperandLayout, OperandName, OperandRow } from './operand.ts';
 
-const floats: DTypeSet = { dtypes: ['f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'], what: 'a float dtype' };
-const f32: DTypeSet = { dtypes: ['f32'], what: 'f32' };
-const integers: DTypeSet = { dtypes: ['i32', 'u32'], what: 'i32 or u32' };
-const truths: DTypeSet = { dtypes: ['bool', 'u8'], what: 'bool (or u8)' };
-const bytes: DTypeSet = { dtypes: ['u8'], what: 'u8' };
+const floats: readonly DType[] = ['f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'];
+const f32: readonly DType[] = ['f32'];
+const integers: readonly DType[] = ['i32', 'u32'];
+const truths: readonly DType[] = ['bool', 'u8'];
+const bytes: readonly DType[] = ['u8'];
 
 type Access = Pick<OperandRow, 'forward' | 'backward'>;
 type Of<R> = (problem: AttentionProblem, backward: BackwardProblem | null) => R;
@@ -35,14 +36,14 @@ const strided = (access: Access, side: 'q' | 'kv', desc: Of<OperandDesc | undefi
 });
 
 const broadcast = (
-  dtypes: DTypeSet,
+  dtypes: readonly DType[],
   desc: (problem: AttentionProblem) => BroadcastDesc | null,
 ): OperandRow => ({
   ...{ ...input, form: 'tensor', dtypes, packable: true },
   layout(problem) {
     const given = desc(problem);
     // Kernels are compiled for one float dtype, but read either dtype of truth values.
-    return given && broadcastLayout(problem, given, dtypes === floats ? [given.dtype] : dtypes.dtypes);
+    return given && broadcastLayout(problem, given, dtypes === floats ? [given.dtype] : dtypes);
   },
 });
 
@@ -51,20 +52,25 @@ const rows = (access: Access, present: Of<boolean> = () => true): OperandRow => 
   layout: (problem, backward) => (present(problem, backward) ? rowsLayout(problem) : null),
 });
 
-const vector = (access: Access, dtypes: DTypeSet, length: Length, present: Of<boolean>): OperandRow => ({
+const vector = (
+  access: Access,
+  dtypes: readonly DType[],
+  length: Length,
+  present: Of<boolean>,
+): OperandRow => ({
   ...{ ...access, form: 'tensor', dtypes, length },
   layout: (problem, backward) =>
-    present(problem, backward) ? contiguousLayout(dtypes.dtypes, [length(problem)]) : null,
+    present(problem, backward) ? contiguousLayout(dtypes, [length(problem)]) : null,
 });
 
-const list = (dtypes: DTypeSet, length: Length, present: Of<boolean>): OperandRow => ({
+const list = (dtypes: readonly DType[], length: Length, present: Of<boolean>): OperandRow => ({
   ...vector(input, dtypes, length, present),
   ...{ form: 'list', packable: true },
 });
 
 const pageTable = (name: 'k' | 'v'): OperandRow => ({
   ...{ ...input, form: 'table', dtypes: integers, packable: true },
-  layout: ({ [name]: { page } }) => page && { ...page.table, dtypes: integers.dtypes, footprint: null },
+  layout: ({ [name]: { page } }) => page && { ...page.table, dtypes: integers, footprint: null },
 });
 
 const perSequence: Length = n => n.B;
@@ -139,7 +145,7 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
   /** (1|B, 1|Hq, ⌈Sq/128⌉, ⌈⌈Skv/128⌉/8⌉): one bit for each tile of 128×128 scores. */
   blockMask: {
     ...broadcast(bytes, p => p.blockMask),
-    layout: p => p.blockMask && { ...broadcastLayout(p, p.blockMask, bytes.dtypes), footprint: null },
+    layout: p => p.blockMask && { ...broadcastLayout(p, p.blockMask, bytes), footprint: null },
   },
   /** One logit per query head, which joins the softmax of the head's rows but has no value. */
   sink: list(f32, perHead, p => p.sink),
@@ -184,7 +190,7 @@ export const operandTable: Readonly<Record<OperandName, OperandRow>> = /* @__PUR
   'outputs.dropoutMask': {
     ...{ ...result, form: 'tensor', dtypes: bytes },
     layout: ({ B, Hq, Sq, Skv, outputs }) =>
-      outputs.dropoutMask ? contiguousLayout(bytes.dtypes, [B, Hq, Sq, Skv]) : null,
+      outputs.dropoutMask ? contiguousLayout(bytes, [B, Hq, Sq, Skv]) : null,
   },
   /** The largest dropout(P) and |o|, before scaleS and scaleO of `fp8`. */
   amaxS: vector(result, f32, one, p => p.outputs.amaxS),

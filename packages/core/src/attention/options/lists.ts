@@ -32,7 +32,7 @@ export function listOperands<T extends TensorDesc>(options: SdpaOptions<T>): Lis
 }
 
 function numbersOf(name: ListName, values: readonly number[]): HostArray {
-  const isFloat = operandTable[name].dtypes?.dtypes[0] === 'f32';
+  const isFloat = operandTable[name].dtypes?.[0] === 'f32';
   // The values of a BigInt64Array are no numbers.
   const isValid = (x: number): boolean =>
     typeof x === 'number' && (isFloat ? Number.isFinite(Math.fround(x)) : (x | 0) === x);
@@ -53,8 +53,8 @@ export function checkLists(lists: Lists<TensorDesc>, extents: Pick<AttentionProb
     const { dtypes, length } = operandTable[name];
     const list = lists[name];
     if (!list || !dtypes) continue;
-    if (!dtypes.dtypes.includes(list.dtype))
-      throw new InvalidDTypeError(name, `must be ${dtypes.what}, got ${list.dtype}`);
+    if (!dtypes.includes(list.dtype))
+      throw new InvalidDTypeError(name, `must be ${dtypes.join(' or ')}, got ${list.dtype}`);
     if (list.shape.length !== 1 || list.shape[0] !== length?.(extents))
       throw new InvalidShapeError(name, `must have shape [${length?.(extents)}], got [${list.shape}]`);
   }

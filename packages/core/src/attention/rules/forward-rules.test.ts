@@ -42,7 +42,10 @@ describe('q, k and v', () => {
       { raggedOffsets: { k: [0, 40, 80] }, seqLensKv: [2, 2] },
       'InvalidShapeError: k must have rank 3 (T, H, D), as its ragged offsets are given, got shape [2,2,7,8]',
     ],
-    'hold floats': [{ k: u8(2, 2, 7, 8) }, 'InvalidDTypeError: k must be a float dtype, got u8'],
+    'hold floats': [
+      { k: u8(2, 2, 7, 8) },
+      'InvalidDTypeError: k must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got u8',
+    ],
     'have a head and a channel': [
       { q: f32(2, 4, 5, 0) },
       'InvalidShapeError: q must have at least one head and one channel, got Hq = 4, Dqk = 0',
@@ -77,11 +80,11 @@ describe('q, k and v', () => {
     ],
     'give an output of a float dtype': [
       { outDType: 'i32' },
-      'InvalidDTypeError: outDType must be a float dtype, got i32',
+      'InvalidDTypeError: outDType must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got i32',
     ],
     'give an output of a known dtype': [
       { outDType: 'float16' },
-      'InvalidDTypeError: outDType must be a float dtype, got float16',
+      'InvalidDTypeError: outDType must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got float16',
     ],
   });
 });
@@ -116,7 +119,10 @@ describe('scale, softcap, bias, ALiBi and sink', () => {
       { softcap: Infinity },
       'InvalidArgumentError: softcap must be a number from 1e-30 to 1e30, got Infinity',
     ],
-    'bias holds floats': [{ bias: bool(5, 7) }, 'InvalidDTypeError: bias must be a float dtype, got bool'],
+    'bias holds floats': [
+      { bias: bool(5, 7) },
+      'InvalidDTypeError: bias must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got bool',
+    ],
     'bias broadcasts to the scores': [
       { bias: f32(5, 8) },
       'InvalidShapeError: bias must be broadcastable to [2,4,5,7], got shape [5,8]',
@@ -180,7 +186,7 @@ describe('mods', () => {
 describe('masks', () => {
   check({
     'a mask is a tensor': [{ mask: null }, 'InvalidArgumentError: mask must not be null: leave it out'],
-    'a mask is boolean': [{ mask: f32(5, 7) }, 'InvalidDTypeError: mask must be bool (or u8), got f32'],
+    'a mask is boolean': [{ mask: f32(5, 7) }, 'InvalidDTypeError: mask must be bool or u8, got f32'],
     'a mask broadcasts to the scores': [
       { mask: bool(2, 2, 5, 7) },
       'InvalidShapeError: mask must be broadcastable to [2,4,5,7], got shape [2,2,5,7]',
@@ -281,7 +287,7 @@ describe('dropout', () => {
     ],
     'its mask is boolean': [
       { dropout: { p: 0.1, mask: f32(5, 7) } },
-      'InvalidDTypeError: dropout.mask must be bool (or u8), got f32',
+      'InvalidDTypeError: dropout.mask must be bool or u8, got f32',
     ],
     'its mask broadcasts to the scores': [
       { dropout: { p: 0.1, mask: bool(7, 5) } },

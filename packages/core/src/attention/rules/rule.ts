@@ -44,13 +44,14 @@ export function dtypeRule<P>(
   operand: OperandName,
   dtypeOf: (problem: P) => DType | undefined,
 ): Rule<P> {
-  const { dtypes, what } = operandTable[operand].dtypes ?? { dtypes: [], what: '' };
+  const { dtypes = [] } = operandTable[operand];
   return {
     argument,
     kind: 'dtype',
     broken: problem => {
       const dtype = dtypeOf(problem);
-      return dtype === undefined || dtypes.includes(dtype) ? null : `must be ${what}, got ${dtype}`;
+      if (dtype === undefined || dtypes.includes(dtype)) return null;
+      return `must be ${dtypes.join(' or ')}, got ${dtype}`;
     },
   };
 }
