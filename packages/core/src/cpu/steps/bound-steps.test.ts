@@ -204,3 +204,26 @@ test('a single query is not bound, because its kernels sum in another order', ()
   const prepared = prepareAttention?.(normalise({ q, k, v }, {}).problem);
   expect(prepared?.bind?.({ q, k, v, o, lse: tensor([2, 4, 1]) })).toBeNull();
 });
+
+test('tasks are written to the memory that grows for them', () => {
+  const { primitives, upload } = cpuEngine({ threads: 1 });
+  const memory = engineKernels.residentMemory(bestVariant());
+  const [from, to] = [normal([64], 1), Tensor.zeros([64])].map(upload);
+  const prepared = primitives.prepare({ kind: 'map', value: exp(input(0)) }, [from], [to]);
+  prepared.run([from], [to]);
+  const expected = to.toFloat32();
+  to.data.fill(Number.NaN);
+  const { keep } = memory;
+  const filled: number[] = [];
+  const spy = vi.spyOn(memory, 'keep').mockImplementation(bytes => {
+    const { bytes: before } = memory;
+    while (memory.bytes === before) filled.push(keep(bytes)?.at ?? 0);
+    return keep(bytes);
+  });
+  const work = prepared.bind?.([from], [to]);
+  spy.mockRestore();
+  for (const at of filled) memory.free(at);
+  work?.run();
+  expect(to.toFloat32()).toEqual(expected);
+  work?.release();
+});

@@ -42,8 +42,9 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
       if (!kernels.loops || !parts || wanted > MOST_NUMBERS) return null;
       const number = loopNumber(plan, kernels.loops);
       if (number === null) return null;
-      const { i32 } = kernels.memory;
       let next = allocate(wanted) >>> 2;
+      // Views of the memory from before the allocation may be too short for the new numbers.
+      const { i32 } = kernels.memory;
       return parts.map(part => {
         const at = next;
         writeRunNumbers(i32, at, plan, output, inputs, part);
