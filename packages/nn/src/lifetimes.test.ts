@@ -49,6 +49,16 @@ test('of two trainers of a model, the second to step is refused', async () => {
   expect(await first.step(batch)).toMatchObject({ step: 1, loss: expected.loss });
 });
 
+test('of two trainers that share only some parameters, the second to step is refused', async () => {
+  const model = await load();
+  const [first, second] = [/embed/, /q_proj/].map(names =>
+    createTrainer(model, { learningRate: 0.01, groups: [{ names, rate: 0 }] }),
+  );
+  await first.step(batch);
+  await expect(second.step(batch)).rejects.toThrow('model no longer has the tensors of this trainer');
+  expect(await first.step(batch)).toMatchObject({ step: 1 });
+});
+
 test('a trainer whose adapter was merged is refused', async () => {
   const model = await load();
   const trainer = createTrainer(model, { learningRate: 0.01, lora });

@@ -145,6 +145,15 @@ test('a run of f16 that is saved goes on bit for bit, with its scale and metadat
   for (let n = 3; n < 6; n++) expect((await second.step(batch)).loss).toBe(whole[n]);
 });
 
+test('the state of a run without moments is refused by an optimizer that needs them', async () => {
+  const trainer = createTrainer(create(), { learningRate: 0.1, optimizer: { kind: 'sgd' } });
+  await trainer.step(batch);
+  const from = await trainer.snapshot();
+  expect(() => createTrainer(create(), { learningRate: 0.1, from })).toThrow(
+    "from has no 'adamw.first.model.embed_tokens.weight' of shape [11,8]: it is the state of another run",
+  );
+});
+
 test('blocks that are recomputed give the same losses', async () => {
   expect(await losses({ learningRate: 0.02, recomputation: true })).toEqual(
     await losses({ learningRate: 0.02 }),

@@ -83,10 +83,10 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
    * would have released them.
    */
   function checkTensors(): void {
-    const [name] = trained;
-    const tensor = lora ? model.adapter?.tensors[name] : model.weights.get(name);
-    if (tensor === optimizer.values.get(name)) return;
-    const rule = `no longer has the tensors of this trainer, such as '${name}': create another trainer`;
+    const own = lora ? new Map(Object.entries(model.adapter?.tensors ?? {})) : model.weights;
+    const lost = trained.find(name => own.get(name) !== optimizer.values.get(name));
+    if (lost === undefined) return;
+    const rule = `no longer has the tensors of this trainer, such as '${lost}': create another trainer`;
     throw new InvalidArgumentError('model', rule);
   }
 
@@ -204,16 +204,14 @@ function restored<T extends TensorDesc>(
       throw new InvalidArgumentError('from', `has '${name}', ${dtype} of [${shape}], which ${rule}`);
     }
   }
-  const found = new Map<string, Tensor>();
-  for (const [name, { shape, dtype }] of own) {
-    const tensor = tensors.get(name);
-    if (!tensor)
-      throw new InvalidArgumentError(
-        'from',
-        `has no '${name}' of shape [${shape}]: it is the state of another run`,
-      );
-    found.set(name, tensor.cast(dtype));
+  for (const [name, shape] of shapes) {
+    if (tensors.has(name)) continue;
+    const rule = `has no '${name}' of shape [${shape}]: it is the state of another run`;
+    throw new InvalidArgumentError('from', rule);
   }
+  const found = [...own].map(
+    ([name, { dtype }]) => [name, (tensors.get(name) as Tensor).cast(dtype)] as const,
+  );
   for (const tensor of own.values()) engine.release(tensor);
-  return new Map([...found].map(([name, tensor]) => [name, engine.upload(tensor)]));
+  return new Map(found.map(([name, tensor]) => [name, engine.upload(tensor)]));
 }
