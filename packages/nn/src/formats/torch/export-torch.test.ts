@@ -10,6 +10,7 @@ import { folderFiles } from '../../files/checkpoint/folder-files.ts';
 import { loadModel } from '../../load-model.ts';
 import { IGNORED } from '../../model/labels.ts';
 import { createTrainer } from '../../training/trainer.ts';
+import type { TrainerOptions } from '../../training/trainer-options.ts';
 import { exportTorch } from './export-torch.ts';
 
 const STEPS = 6;
@@ -59,6 +60,36 @@ test.skipIf(fullPython === undefined)(
     }
   },
 );
+
+test('the state of a run without AdamW is refused', async () => {
+  const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
+  const trainer = createTrainer(model, { learningRate: 0.1, optimizer: { kind: 'sgd', momentum: 0.9 } });
+  await trainer.step(whole);
+  await expect(exportTorch(model, [whole], { from: await trainer.snapshot() })).rejects.toThrow(
+    "from must be a state of AdamW, but has no moments of 'lm_head.weight'",
+  );
+});
+
+const lora = { rank: 2, alpha: 4, dropout: 0.2, targets: ['q_proj', 'v_proj'], rankStabilised: false };
+
+test.skipIf(fullPython === undefined).each<[string, Partial<TrainerOptions>]>([
+  ['the weights below an adapter', { lora }],
+  ['frozen weights', { groups: [{ names: /embed|norm/, rate: 0 }] }],
+])('%s are constant in PyTorch, which continues the run', { timeout: 600_000 }, async (_, options) => {
+  const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
+  const trainer = createTrainer(model, { learningRate: 1e-2, seed: 3, ...options });
+  await trainer.step(whole);
+  const from = await trainer.snapshot();
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-llama-'));
+  const training = { steps: STEPS, lr: 1e-2, betas: '0.9,0.999', clip: 1, 'weight-decay': 0.01 };
+  const batches = Array.from({ length: STEPS - 1 }, () => whole);
+  writeFiles(folder, await exportTorch(model, batches, { name: 'llama', training, from, seed: 3 }));
+  const losses: number[] = [];
+  for (let n = 1; n < STEPS; n++) losses.push((await trainer.step(whole)).loss);
+  const others = printedLosses(await runPython(['-m', 'llama.train'], folder));
+  expect(others).toHaveLength(losses.length);
+  for (const [n, loss] of losses.entries()) expect(others[n]).toBeCloseTo(loss, 4);
+});
 
 test.skipIf(fullPython === undefined)(
   'a model with operands in 16 bits has the same losses in PyTorch',

@@ -35,9 +35,11 @@ const exportRules: FieldRules<ExportTorchOptions> = {
 /**
  * Exports the training of a model as a PyTorch package, for one process or many: the loss as a module, the
  * weights, and batches of one shape, over which training loops. For texts, the batch and the sequence can be
- * sharded over ranks; for images, the batch.
+ * sharded over ranks; for images, the batch. PyTorch trains the tensors of `from`, or without it the weights;
+ * other tensors, such as frozen weights, are constants.
  * @returns the files by their paths inside a folder.
- * @throws InvalidArgumentError for batches of different shapes; the errors of `toTorch`.
+ * @throws InvalidArgumentError for batches of different shapes, and for the state of a run without AdamW; the
+ * errors of `toTorch`.
  */
 export async function exportTorch<T extends TensorDesc>(
   model: Model<T>,
@@ -62,6 +64,12 @@ export async function exportTorch<T extends TensorDesc>(
   const specs: Specs = { ...describeAll(first), ...model.specs(), ...Object.fromEntries(scalars) };
   const { graph, inputs, constants, results } = traceGraph(own => meanLoss(model, own).loss, specs);
   const weights = from?.tensors ?? (await downloadAll(model.engine, model.weights));
+  const trained = Object.entries(inputs).filter(([name]) => weights.has(name));
+  const lost = from && trained.find(([name]) => !weights.has(`adamw.first.${name}`));
+  if (lost)
+    throw new InvalidArgumentError('from', `must be a state of AdamW, but has no moments of '${lost[0]}'`);
+  const frozen = Object.entries(model.bindings()).filter(([name]) => inputs[name] && !weights.has(name));
+  const fixed = await downloadAll(model.engine, new Map(frozen));
   const cuts: Readonly<Record<string, readonly (readonly ('batch' | 'sequence')[])[]>> = {
     tokens: [['batch'], ['sequence']],
     tokenTypes: [['batch'], ['sequence']],
@@ -72,10 +80,9 @@ export async function exportTorch<T extends TensorDesc>(
   };
   const read = Object.keys(first).filter(name => inputs[name]);
   return toTorch(graph, {
-    ...{ name: options.name ?? 'model', constants, loss: results[0].id, extents: { batch, sequence } },
-    parameters: Object.fromEntries(
-      Object.entries(inputs).flatMap(([name, { id }]) => (weights.has(name) ? [[name, id]] : [])),
-    ),
+    ...{ name: options.name ?? 'model', loss: results[0].id, extents: { batch, sequence } },
+    constants: new Map([...constants, ...[...fixed].map(([name, t]) => [inputs[name].id, t] as const)]),
+    parameters: Object.fromEntries(trained.map(([name, { id }]) => [name, id])),
     weights,
     shard: Object.fromEntries(read.map(name => [inputs[name].id, cuts[name]])),
     ...(from && { metadata: { step: `${begin}` } }),
