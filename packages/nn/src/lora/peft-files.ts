@@ -13,6 +13,7 @@ import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
+import { checkFloat } from '../model/weights.ts';
 import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from './adapter.ts';
 
 const configFile = 'adapter_config.json';
@@ -105,6 +106,7 @@ export async function loadAdapter<T extends TensorDesc>(
     if (!shape) throw new CheckpointError(place, 'is not a weight of this adapter');
     if (!sameShape(shape, tensor.shape))
       throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
+    checkFloat(place, tensor);
     loaded.set(own, tensor);
   }
   const missing = [...shapes.keys()].find(name => !loaded.has(name));

@@ -1,8 +1,11 @@
+import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
+import { encodeSafetensors, readSafetensors } from '../files/checkpoint/index.ts';
 import { loadModel } from '../load-model.ts';
 import { createTrainer } from '../training/trainer.ts';
+import { loadAdapter } from './peft-files.ts';
 import { saveAdapter } from './save-adapter.ts';
 
 const bert = {
@@ -20,4 +23,20 @@ test.each([
   createTrainer(model, { learningRate: 0.01, lora }).release();
   const { 'adapter_config.json': file } = await saveAdapter(model);
   expect(JSON.parse(new TextDecoder().decode(file)).task_type).toBe(task);
+});
+
+test('an adapter of integers is refused', async () => {
+  const engine = cpuEngine();
+  const model = await loadModel(filesOf(tinyLlama), { engine });
+  const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj'], rankStabilised: false };
+  createTrainer(model, { learningRate: 0.01, lora }).release();
+  const saved = await saveAdapter(model);
+  const integers = new Map<string, Tensor>();
+  for await (const [name, tensor] of readSafetensors(saved['adapter_model.safetensors']))
+    integers.set(name, tensor.cast('i32'));
+  const files = { ...saved, 'adapter_model.safetensors': encodeSafetensors(integers) };
+  const open = async (file: string) => Object.entries(files).find(([name]) => name === file)?.[1] ?? null;
+  await expect(loadAdapter({ name: 'mine', open }, model.layers.linear, engine)).rejects.toThrow(
+    /lora_[AB].weight' must be f32, f16 or bf16, got i32/,
+  );
 });

@@ -5,13 +5,15 @@ import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { InitialValue, LinearShape, Scope } from '../architectures/transformer/scope.ts';
 import { checkArgument } from '../checks/check-fields.ts';
 import { hasMethod } from '../checks/rules.ts';
-import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
+import { CheckpointError, type CheckpointPlace } from '../files/checkpoint/checkpoint-error.ts';
 import type { ModelFiles } from '../files/checkpoint/model-files.ts';
 import { type CheckpointTensor, readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
 import { modelLogits } from './logits.ts';
 
 /** The storage dtypes of weights. */
 export type WeightDType = 'f32' | 'f16' | 'bf16';
+
+const weightDTypes: readonly DType[] = ['f32', 'f16', 'bf16'];
 
 /** Shapes of tensors by name. */
 export type Shapes = ReadonlyMap<string, readonly number[]>;
@@ -92,8 +94,7 @@ export async function loadWeights<T extends TensorDesc>(
       if (weights.has(own)) throw new CheckpointError(place, `duplicates the weight '${own}'`);
       if (!sameShape(shape, tensor.shape))
         throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
-      if (!isFloat(tensor.dtype))
-        throw new CheckpointError(place, `must be f32, f16 or bf16, got ${tensor.dtype}`);
+      checkFloat(place, tensor);
       weights.set(
         own,
         engine.upload(dtype === undefined || dtype === tensor.dtype ? tensor : tensor.cast(dtype)),
@@ -127,8 +128,10 @@ function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weigh
   );
 }
 
-function isFloat(dtype: DType): dtype is WeightDType {
-  return dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
+/** @throws CheckpointError for a tensor of a file that has no dtype of weights. */
+export function checkFloat(place: CheckpointPlace, { dtype }: TensorDesc): void {
+  if (!weightDTypes.includes(dtype))
+    throw new CheckpointError(place, `must be f32, f16 or bf16, got ${dtype}`);
 }
 
 /** The weights of a traced function, taken from its arguments by name. */
