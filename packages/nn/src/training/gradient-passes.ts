@@ -38,8 +38,8 @@ export interface GradientSum<T> extends Omit<Pass<T>, 'gradients'> {
 
 /** The options of passes. */
 export interface PassNumbers {
-  /** The number of earlier passes in the run; each pass draws a new dropout. */
-  readonly pass: number;
+  /** The number of earlier steps in the run; each pass of each step draws a new dropout. */
+  readonly step: number;
   readonly lossScale: number | null;
 }
 
@@ -57,6 +57,8 @@ export interface GradientPasses<T> {
 }
 
 interface PassOptions<T extends TensorDesc> extends Partial<PassNumbers> {
+  /** The number of earlier passes in the step. */
+  readonly part?: number | undefined;
   readonly wanted: Pick<LossWanted, 'by' | 'sum'>;
   readonly totals?: ReadonlyMap<string, T> | undefined;
   readonly outputs?: Memory<T> | undefined;
@@ -115,9 +117,9 @@ export function gradientPasses<T extends TensorDesc>(
     tensors: Readonly<Record<string, Tensor>>,
     given: PassOptions<T>,
   ): Promise<Results<LossResult, T>> {
-    const { pass, lossScale, totals, outputs } = given;
+    const { step, part, lossScale, totals, outputs } = given;
     const scalars = {
-      ...(pass !== undefined && dropoutNumbers(places, seed, pass)),
+      ...(step !== undefined && dropoutNumbers(places, seed, step, part)),
       ...(typeof lossScale === 'number' && { lossScale }),
     };
     const loss = compiledFor(tensors, scalars, given);
@@ -189,7 +191,7 @@ export function gradientPasses<T extends TensorDesc>(
         gradients: new Map(by.map((name, n) => [name, gradients[n]])),
       };
     },
-    async sum(batches, { pass, lossScale }) {
+    async sum(batches, numbers) {
       const last = batches.length - 1;
       const summaries: Float32Array[] = [];
       let totals: Pass<T>['gradients'] | undefined;
@@ -197,7 +199,7 @@ export function gradientPasses<T extends TensorDesc>(
       for (const [n, tensors] of labelledTensors(definition, batches).entries()) {
         const sum = last === 0 ? undefined : totals ? 'next' : 'first';
         const outputs = gradientMemory(sum ? (n % 2 ? 'odd' : 'even') : 'stored');
-        await run(tensors, { pass: pass + n, lossScale, wanted: { by, sum }, totals, outputs });
+        await run(tensors, { ...numbers, part: n, wanted: { by, sum }, totals, outputs });
         summaries.push(await (n === last ? numbersAndNorm(outputs) : download(outputs.summary)));
         ({ flat, views: totals } = outputs);
       }

@@ -73,19 +73,23 @@ export function dropoutPlaces<T extends TensorDesc>({ definition, adapter }: Mod
   return ofAdapter + dropping.length;
 }
 
-/** The seed and offsets from which a pass draws its dropout; `pass` counts all passes of a run. */
+/**
+ * The seed and offsets from which a pass draws its dropout. The parts of a step have different seeds, so that
+ * no two passes of a run have the same mask, however many parts the steps have.
+ */
 export function dropoutNumbers(
   places: number,
   seed: number | bigint,
-  pass: number,
+  step: number,
+  part = 0,
 ): Readonly<Record<string, bigint>> {
   if (places === 0) return {};
   const offsets = Array.from({ length: places }, (_, n) => {
     // Far enough apart for each dropout to draw one word per element.
-    const offset = BigInt(pass * places + n) << 32n;
+    const offset = BigInt(step * places + n) << 32n;
     return [offsetName(n), offset] as const;
   });
-  return { [SEED]: BigInt(seed), ...Object.fromEntries(offsets) };
+  return { [SEED]: BigInt.asUintN(64, BigInt(seed) + BigInt(part)), ...Object.fromEntries(offsets) };
 }
 
 /** The mean cross-entropy over the labels that are not ignored. */

@@ -176,6 +176,20 @@ test("an adapter's dropout is drawn anew in each step, by the seed, and not in e
   expect(first.slice(2)).not.toEqual(plain.slice(2));
 });
 
+test('each batch of each step draws a new dropout, however many batches a step has', async () => {
+  const options = { lora: { ...lora, dropout: 0.5 }, seed: 1 };
+  const model = await load();
+  const first = createTrainer(model, { learningRate: 0.5, ...options });
+  await first.step(batch);
+  first.release();
+  const frozen = createTrainer(model, { learningRate: 0, ...options });
+  await frozen.step(batch);
+  const both = (await frozen.step([batch, batch])).loss;
+  const apart = [(await frozen.step(batch)).loss, (await frozen.step(batch)).loss];
+  expect(both).not.toBe((apart[0] + apart[1]) / 2);
+  expect(new Set([both, ...apart]).size).toBe(3);
+});
+
 test('a target that is no layer is refused', async () => {
   const model = await load();
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets: ['c_attn'] } })).toThrow(

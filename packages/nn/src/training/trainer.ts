@@ -93,7 +93,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   async function step(batches: readonly LabelledBatch[]): Promise<StepReport> {
     checkTensors();
     const rate = rateOfStep();
-    const numbers = { pass: steps * batches.length, lossScale: lossScale?.value ?? null };
+    const numbers = { step: steps, lossScale: lossScale?.value ?? null };
     const { loss, accuracy, squaredNorm, flat } = await passes.sum(batches, numbers);
     const scale = lossScale?.value ?? 1;
     const gradientNorm = Math.sqrt(squaredNorm) / scale;
@@ -141,7 +141,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
         const { loss, accuracy } = await passes.evaluate(listOf(given));
         return { loss, ...(accuracy !== undefined && { accuracy }) };
       }),
-    gradients: batch => inTurn(() => passes.gradients(batch, { pass: steps, lossScale: null })),
+    gradients: batch => inTurn(() => passes.gradients(batch, { step: steps, lossScale: null })),
     snapshot: () =>
       inTurn(async () => {
         checkTensors();
