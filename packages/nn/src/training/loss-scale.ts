@@ -3,6 +3,8 @@ export interface LossScale {
   readonly value: number;
   /** Steps since the scale last changed. */
   readonly steady: number;
+  /** Steps that were skipped: the optimizer does not count them. Default 0. */
+  readonly skipped?: number | undefined;
 }
 
 /** Steps without an overflow after which the scale doubles, as in `torch.amp.GradScaler`. */
@@ -12,8 +14,8 @@ const LARGEST = 2 ** 24;
 export const initialLossScale: LossScale = { value: 2 ** 16, steady: 0 };
 
 /** The scale after a step: halved after an overflow, doubled after many steps without one. */
-export function nextLossScale({ value, steady }: LossScale, hasFinite: boolean): LossScale {
-  if (!hasFinite) return { value: Math.max(1, value / 2), steady: 0 };
-  if (steady + 1 < GROWTH_INTERVAL) return { value, steady: steady + 1 };
-  return { value: Math.min(LARGEST, 2 * value), steady: 0 };
+export function nextLossScale({ value, steady, skipped = 0 }: LossScale, hasFinite: boolean): LossScale {
+  if (!hasFinite) return { value: Math.max(1, value / 2), steady: 0, skipped: skipped + 1 };
+  if (steady + 1 < GROWTH_INTERVAL) return { value, steady: steady + 1, skipped };
+  return { value: Math.min(LARGEST, 2 * value), steady: 0, skipped };
 }

@@ -102,7 +102,8 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
       const { maxNorm } = rule;
       const clip = maxNorm === null ? 1 : maxNorm / Math.max(gradientNorm + CLIP_EPSILON, maxNorm);
       try {
-        await optimizer.step(flat, { step: steps + 1, learningRate: rate, gradientScale: clip / scale });
+        const counted = steps + 1 - (lossScale?.skipped ?? 0);
+        await optimizer.step(flat, { step: counted, learningRate: rate, gradientScale: clip / scale });
       } finally {
         // The optimizer may have released the tensors of the model before it failed.
         publish();

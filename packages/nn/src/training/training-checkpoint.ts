@@ -1,4 +1,5 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
+import { integerFrom } from '../checks/rules.ts';
 import {
   type ByteSource,
   CheckpointError,
@@ -10,7 +11,7 @@ import type { Snapshot, Trainer } from './trainer-options.ts';
 
 /** The number of steps done; the packages that `exportTorch` writes read and write the same entry. */
 const STEPS = 'step';
-/** The loss scale, and the number of steps since it changed. */
+/** The loss scale, the number of steps since it changed, and that of skipped steps. */
 const LOSS_SCALE = 'loss_scale';
 
 /**
@@ -23,7 +24,9 @@ export async function saveCheckpoint<T extends TensorDesc>(
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { steps, lossScale, tensors } = await trainer.snapshot();
-  const scale = lossScale && { [LOSS_SCALE]: `${lossScale.value} ${lossScale.steady}` };
+  const scale = lossScale && {
+    [LOSS_SCALE]: `${lossScale.value} ${lossScale.steady} ${lossScale.skipped ?? 0}`,
+  };
   return encodeSafetensors(tensors, { ...metadata, [STEPS]: `${steps}`, ...scale });
 }
 
@@ -49,10 +52,8 @@ export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'
 
 function lossScaleOf(text: string | undefined, file: string): LossScale | null {
   if (text === undefined) return null;
-  const [value, steady] = text.split(' ').map(Number);
-  if (value >= 1 && value < Infinity && Number.isSafeInteger(steady) && steady >= 0) return { value, steady };
-  throw new CheckpointError(
-    { file },
-    `has the metadata '${LOSS_SCALE}', which must be two numbers, as ${text}`,
-  );
+  const [value, steady, skipped = 0] = text.split(' ').map(Number);
+  const areCounts = [steady, skipped].every(integerFrom(0).holds);
+  if (value >= 1 && value < Infinity && areCounts) return { value, steady, skipped };
+  throw new CheckpointError({ file }, `has the metadata '${LOSS_SCALE}', which must be numbers, got ${text}`);
 }

@@ -32,7 +32,7 @@ export interface Optimizer<T> {
 
 /** The numbers of a step. */
 export interface StepNumbers {
-  /** From 1. */
+  /** The number of this update, from 1. */
   readonly step: number;
   readonly learningRate: number;
   /** The factor of all gradients. */
