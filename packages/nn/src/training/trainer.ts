@@ -83,8 +83,8 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
    * would have released them.
    */
   function checkTensors(): void {
-    const own = lora ? new Map(Object.entries(model.adapter?.tensors ?? {})) : model.weights;
-    const lost = trained.find(name => own.get(name) !== optimizer.values.get(name));
+    const bound = model.bindings();
+    const lost = trained.find(name => bound[name] !== optimizer.values.get(name));
     if (lost === undefined) return;
     const rule = `no longer has the tensors of this trainer, such as '${lost}': create another trainer`;
     throw new InvalidArgumentError('model', rule);
