@@ -208,6 +208,8 @@ test('schedules rise to their peak and fall to their end', () => {
   expect([0, 1, 3, 7, 8, 9, 10].map(linear)).toEqual([0.5, 1, 2, 2, 2, 1, 0]);
   const cosine = cosineSchedule({ peak: 1, steps: 4, end: 0.2 });
   expect([0, 2, 4, 9].map(n => Number(cosine(n).toFixed(6)))).toEqual([1, 0.6, 0.2, 0.2]);
+  const rising = linearSchedule({ peak: 1, warmup: 2, steps: 6, end: 3 });
+  expect([0, 1, 2, 4, 6].map(rising)).toEqual([0.5, 1, 1, 2, 3]);
   expect(() => linearSchedule({ peak: 1, fallsFrom: 5, steps: 4 })).toThrow('fallsFrom');
 });
 

@@ -58,6 +58,7 @@ function schedule(options: ScheduleOptions, fall: (left: number) => number): Sch
   return step => {
     const rise = warmup === 0 ? 1 : (step + 1) / warmup;
     const left = step < fallsFrom ? 1 : Math.max(0, (steps - step) / Math.max(1, steps - fallsFrom));
-    return Math.min(peak * rise, end + (peak - end) * fall(left));
+    const rate = end + (peak - end) * fall(left);
+    return rise < 1 ? Math.min(peak * rise, rate) : rate;
   };
 }
