@@ -22,7 +22,8 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
     prompt: readonly number[],
     options: Partial<GenerateOptions> = {},
   ): AsyncGenerator<number, void, undefined> {
-    return generate(this, prompt, { maxNewTokens: 20, ...this.generationDefaults, ...options });
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+    return generate(this, prompt, { maxNewTokens: 20, ...this.generationDefaults, ...given });
   }
 }
 

@@ -170,4 +170,5 @@ test('generation_config.json gives the defaults, and options go before them', as
     return tokens;
   };
   expect([await count(), await count({ maxNewTokens: 2 })]).toEqual([3, 2]);
+  expect(await count({ maxNewTokens: undefined })).toBe(3);
 });
