@@ -8,7 +8,10 @@ import type { Evaluation, StepReport, Trainer } from './trainer-options.ts';
 export interface TrainOptions {
   /** The run ends when the trainer has done this many steps. */
   readonly steps: number;
-  /** The number of batches whose gradients are accumulated for a step. Default 1. */
+  /**
+   * The number of batches whose gradients are accumulated for a step. Fewer batches at the end are left out.
+   * Default 1.
+   */
   readonly accumulate?: number | undefined;
   /** Ends the run before the next step. */
   readonly signal?: AbortSignal | undefined;
