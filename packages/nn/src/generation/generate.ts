@@ -26,8 +26,8 @@ const generateRules: FieldRules<GenerateOptions> = {
 /**
  * Continues texts of tokens, and yields one list for each step, with the next token of each text, or null for
  * a text that has ended. The tokens do not depend on the other texts of the batch.
- * @throws InvalidArgumentError for invalid prompts or options; TilewiseError `UNSUPPORTED` for a model that
- * is not a decoder; the reason of the signal.
+ * @throws InvalidArgumentError for invalid prompts or options, and if the model computes NaN or Infinity;
+ * TilewiseError `UNSUPPORTED` for a model that is not a decoder; the reason of the signal.
  */
 export async function* generateBatch<T extends TensorDesc>(
   model: Model<T>,

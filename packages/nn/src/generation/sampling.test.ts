@@ -58,3 +58,16 @@ test('a share of a large vocabulary is chosen without sorting all of it', () => 
   const chosen = time(() => chooseToken(logits, [], { temperature: 1, topP: 0.5 }, { row: 0, step: 0 }));
   expect(chosen).toBeLessThan(sorted);
 });
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY])('logits of %s are refused', wrong => {
+  for (const temperature of [0, 1])
+    expect(() => chooseToken(Float32Array.of(1, wrong), [], { temperature }, { row: 0, step: 0 })).toThrow(
+      'logits must have no NaN and no Infinity',
+    );
+});
+
+test('tokens with a logit of −Infinity are not chosen', () => {
+  const logits = Float32Array.of(-Infinity, 0, -Infinity);
+  for (const options of [{}, { temperature: 1 }, { temperature: 1, topP: 0.9, minP: 0.1 }])
+    expect(chooseToken(logits, [0], { ...options, repetitionPenalty: 2 }, { row: 0, step: 0 })).toBe(1);
+});

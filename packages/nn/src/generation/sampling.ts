@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { anything, fraction, fromZero, integerFrom, numberRule } from '../checks/rules.ts';
@@ -35,7 +36,7 @@ export const samplingRules: FieldRules<SamplingOptions> = {
  * min-p.
  * @param text the tokens so far.
  * @param draw the row and the step, which select the random number whatever the batch is.
- * @throws InvalidArgumentError for invalid options.
+ * @throws InvalidArgumentError for invalid options, and for logits that are NaN or Infinity.
  */
 export function chooseToken(
   logits: Float32Array,
@@ -55,6 +56,8 @@ export function tokenOf(
   draw: { readonly row: number; readonly step: number },
 ): number {
   const scores = Float64Array.from(logits);
+  if (!scores.every(score => score < Infinity))
+    throw new InvalidArgumentError('logits', 'must have no NaN and no Infinity');
   if (repetitionPenalty !== 1) {
     for (const token of new Set(text))
       scores[token] *= scores[token] > 0 ? 1 / repetitionPenalty : repetitionPenalty;
