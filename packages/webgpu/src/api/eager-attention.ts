@@ -17,7 +17,7 @@ export interface AttentionCall<Results> {
   readonly key: unknown;
   readonly operands: object & { readonly fp8?: Fp8Scalars<GpuTensor | HostArray> };
   /** The operands that must be contiguous. Default: the lists and row tensors of the operand table. */
-  readonly inLine?: ReadonlySet<string>;
+  readonly contiguousNames?: ReadonlySet<string>;
   readonly results: readonly CallResult[];
   readonly dropout: DropoutDesc | null;
   readonly tools: Pick<CallTools, 'list'>;
@@ -43,7 +43,7 @@ export function keyOfProblem(problem: AttentionProblem, { expr }: CallTools): ob
  * Operands that kernels read as contiguous lists. Other operands may have any strides, which are part of the
  * problem.
  */
-const inLine: ReadonlySet<string> = new Set(
+const contiguousNames: ReadonlySet<string> = new Set(
   Object.entries(operandTable).flatMap(([name, { form }]) =>
     form === 'list' || form === 'rows' ? [name] : [],
   ),
@@ -61,7 +61,7 @@ export function eagerCall<Results>(
   );
   return {
     template: {
-      inLine,
+      contiguousNames,
       ...call,
       key: JSON.stringify(key),
       operands: bound.map(([name]) => name),

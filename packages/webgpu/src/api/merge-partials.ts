@@ -54,7 +54,7 @@ export function mergePartials(
   const call = eagerCall(ctx, {
     key: ['merge', result, layouts],
     operands,
-    inLine: new Set(Object.keys(operands).filter(name => name.endsWith('.lse'))),
+    contiguousNames: new Set(Object.keys(operands).filter(name => name.endsWith('.lse'))),
     results,
     dropout: null,
     tools: {},

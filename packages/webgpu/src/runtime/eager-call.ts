@@ -61,7 +61,7 @@ export interface CallTemplate<Options, Results> {
   /** The names by which the plan binds the operands. */
   readonly operands: readonly string[];
   /** Operands that must be contiguous on the GPU. The strides of other operands are part of the problem. */
-  readonly inLine: ReadonlySet<string>;
+  readonly contiguousNames: ReadonlySet<string>;
   readonly results: readonly CallResult[];
   readonly list: CallList | null;
   /** The options of `encode`. */
@@ -106,7 +106,7 @@ export function runCall<Options, Results>(
     const plan = planOf(plans, template, onGpu);
     const operands = onGpu.map((tensor, n) => {
       if (tensor) return tensor;
-      const uploaded = upload(ctx, template.operands[n], tensors[n], template.inLine);
+      const uploaded = upload(ctx, template.operands[n], tensors[n], template.contiguousNames);
       uploads.push(uploaded);
       return uploaded;
     });
@@ -203,14 +203,14 @@ const rangeOf = ({ buffer, desc }: MadeResult): ByteRange => {
 /** The operands of a call that are on the GPU, checked; undefined in place of the others. */
 function checkedOperands(
   ctx: GpuMemory,
-  { operands, inLine }: CallTemplate<unknown, unknown>,
+  { operands, contiguousNames }: CallTemplate<unknown, unknown>,
   tensors: readonly unknown[],
 ): (GpuTensor | undefined)[] {
   return tensors.map((tensor, n) => {
     if (!(tensor instanceof GpuTensor)) return undefined;
     const name = operands[n];
     const { shape, strides } = ctx.checkOwn(name, tensor);
-    if (inLine.has(name) && !isContiguous(shape, strides)) {
+    if (contiguousNames.has(name) && !isContiguous(shape, strides)) {
       const reason = `${name} must be contiguous on the GPU, got strides [${strides}] for shape [${shape}]`;
       throw new UnsupportedError('webgpu', [reason]);
     }
@@ -230,9 +230,14 @@ function planOf<Options>(
   return plans.get(unaligned.length > 0 ? `${key} ${unaligned}` : key, () => plan(unaligned));
 }
 
-function upload(ctx: GpuMemory, name: string, tensor: unknown, inLine: ReadonlySet<string>): GpuTensor {
+function upload(
+  ctx: GpuMemory,
+  name: string,
+  tensor: unknown,
+  contiguousNames: ReadonlySet<string>,
+): GpuTensor {
   if (!isHostArray(tensor)) throw new InvalidArgumentError(name, 'must be a GpuTensor or a Tensor');
-  return ctx.upload(inLine.has(name) ? contiguous(tensor) : tensor);
+  return ctx.upload(contiguousNames.has(name) ? contiguous(tensor) : tensor);
 }
 
 /** Only a Tensor can have gaps; other host arrays have none. */

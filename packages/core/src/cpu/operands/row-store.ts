@@ -52,8 +52,8 @@ function copyRows(
   data: TypedArray,
   { at, rowStep, step }: RowPlace,
 ): void {
-  const inLine = step === 1 && columns === pitch && (rows === 1 || rowStep === pitch);
-  if (inLine) copy(first, rows * pitch, at);
+  const hasNoGaps = step === 1 && columns === pitch && (rows === 1 || rowStep === pitch);
+  if (hasNoGaps) copy(first, rows * pitch, at);
   else {
     for (let r = 0; r < rows; r++) {
       const [from, to] = [first + r * pitch, at + r * rowStep];
