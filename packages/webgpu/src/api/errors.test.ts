@@ -94,6 +94,13 @@ describe('a wrong call throws, naming the argument', () => {
       /is not an input; did you mean dLse\?/,
     ],
     [
+      'tensors one by one, as sdpa takes them',
+      () => sdpaBackward(ctx, as(gpu.q), as(gpu.k)),
+      InvalidArgumentError,
+      'dtype',
+      /is not an input/,
+    ],
+    [
       'gradient',
       () => sdpaBackward(ctx, gpu, { gradients: ['dbias'] }),
       InvalidArgumentError,

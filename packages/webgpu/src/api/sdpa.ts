@@ -126,12 +126,13 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
 ): EagerCall<EncodeOptions, SdpaGradients<GpuTensor, G>> {
-  for (const [name, tensor] of Object.entries(inputs ?? {})) if (tensor) ctx.checkOwn(name, tensor);
   const { problem: given, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
     inputs,
     options,
     readingOf(tools),
   );
+  // The names of the inputs are checked by now.
+  for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);
   demandSupport(missingModules(tools, given.forward, given.gradients));
   const { dq, dk, dv } = given;
   const problem = { ...given, dq: contiguousDesc(dq), dk: contiguousDesc(dk), dv: contiguousDesc(dv) };
