@@ -9,7 +9,7 @@ export const operandCalls: readonly BrokenCall[] = [
     value(name, /must be a tensor, got Array/, { inputs: { [name]: [1, 2] as unknown as Tensor } }),
     shape(name, /must have rank 4.*got shape \[2,4\]/, { inputs: { [name]: f32(2, 4) } }),
     shape(name, /must have rank 4.*or 3.*cuSeqLens/, { inputs: { [name]: f32(2, 2, 4) } }),
-    dtype(name, /must be f32 or .*, got i32/, { inputs: { [name]: typed('i32', B, H, S, D) } }),
+    dtype(name, /must be f32, f16, .*, got i32/, { inputs: { [name]: typed('i32', B, H, S, D) } }),
   ]),
   shape('q', /must have rank 3/, {
     inputs: { q: f32(2, 4) },
@@ -29,5 +29,5 @@ export const operandCalls: readonly BrokenCall[] = [
   shape('k', /batch size of q \(2\), got 1/, { inputs: { k: f32(1, H, S, D) } }),
   shape('v', /batch size of q \(2\), got 3/, { inputs: { v: f32(3, H, S, D) } }),
   shape('v', /as many positions as k \(3\), got 4/, { inputs: { v: f32(B, H, 4, D) } }),
-  dtype('outDType', /must be f32 or .*, got u8/, { options: { outDType: 'u8' } }),
+  dtype('outDType', /must be f32, f16, .*, got u8/, { options: { outDType: 'u8' } }),
 ];

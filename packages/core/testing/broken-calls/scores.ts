@@ -18,7 +18,7 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('window.align', /that of causal \(top-left\), got bottom-right/, {
     options: { causal: true, window: { align: 'bottom-right' } },
   }),
-  dtype('bias', /f16 or bf16 or .*, got bool/, { options: { bias: typed('bool', S, S) } }),
+  dtype('bias', /bf16, f8e4m3 or .*, got bool/, { options: { bias: typed('bool', S, S) } }),
   shape('bias', /broadcastable to \[2,2,3,3\], got shape \[2\]/, { options: { bias: f32(2) } }),
   value('bias', /must be a tensor, got Array/, { options: { bias: [1, 2, 3] } }),
   dtype('mask', /bool or u8, got f32/, { options: { mask: f32(S, S) } }),

@@ -1,5 +1,6 @@
 import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { checkTensor } from '../../tensor/checks/check-tensor.ts';
+import { dtypeText } from '../../tensor/checks/dtype-text.ts';
 import { type HostArray, hostList } from '../../tensor/host-array.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { isList } from '../../tensor/tensor-desc.ts';
@@ -53,8 +54,7 @@ export function checkLists(lists: Lists<TensorDesc>, extents: Pick<AttentionProb
     const { dtypes, length } = operandTable[name];
     const list = lists[name];
     if (!list || !dtypes) continue;
-    if (!dtypes.includes(list.dtype))
-      throw new InvalidDTypeError(name, `must be ${dtypes.join(' or ')}, got ${list.dtype}`);
+    if (!dtypes.includes(list.dtype)) throw new InvalidDTypeError(name, dtypeText(dtypes, list.dtype));
     if (list.shape.length !== 1 || list.shape[0] !== length?.(extents))
       throw new InvalidShapeError(name, `must have shape [${length?.(extents)}], got [${list.shape}]`);
   }

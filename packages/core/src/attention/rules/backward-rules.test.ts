@@ -32,11 +32,11 @@ testRules(run, valid, {
   ],
   'o holds floats': [
     { o: i32(2, 4, 5, 6) },
-    'InvalidDTypeError: o must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got i32',
+    'InvalidDTypeError: o must be f32, f16, bf16, f8e4m3 or f8e5m2, got i32',
   ],
   'dO holds floats': [
     { dO: i32(2, 4, 5, 6) },
-    'InvalidDTypeError: dO must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got i32',
+    'InvalidDTypeError: dO must be f32, f16, bf16, f8e4m3 or f8e5m2, got i32',
   ],
   'lse is given': [{ lse: undefined }, 'InvalidArgumentError: lse must be a tensor, got undefined'],
   'lse has a value per row': [
@@ -56,7 +56,7 @@ testRules(run, valid, {
   ],
   'gradDType is a float': [
     { gradDType: 'i32' },
-    'InvalidDTypeError: gradDType must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got i32',
+    'InvalidDTypeError: gradDType must be f32, f16, bf16, f8e4m3 or f8e5m2, got i32',
   ],
   'largest gradients are of FP8': [
     { outputs: { amaxDQ: true } },

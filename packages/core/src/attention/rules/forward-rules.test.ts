@@ -44,7 +44,7 @@ describe('q, k and v', () => {
     ],
     'hold floats': [
       { k: u8(2, 2, 7, 8) },
-      'InvalidDTypeError: k must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got u8',
+      'InvalidDTypeError: k must be f32, f16, bf16, f8e4m3 or f8e5m2, got u8',
     ],
     'have a head and a channel': [
       { q: f32(2, 4, 5, 0) },
@@ -80,11 +80,11 @@ describe('q, k and v', () => {
     ],
     'give an output of a float dtype': [
       { outDType: 'i32' },
-      'InvalidDTypeError: outDType must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got i32',
+      'InvalidDTypeError: outDType must be f32, f16, bf16, f8e4m3 or f8e5m2, got i32',
     ],
     'give an output of a known dtype': [
       { outDType: 'float16' },
-      'InvalidDTypeError: outDType must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got float16',
+      'InvalidDTypeError: outDType must be f32, f16, bf16, f8e4m3 or f8e5m2, got float16',
     ],
   });
 });
@@ -121,7 +121,7 @@ describe('scale, softcap, bias, ALiBi and sink', () => {
     ],
     'bias holds floats': [
       { bias: bool(5, 7) },
-      'InvalidDTypeError: bias must be f32 or f16 or bf16 or f8e4m3 or f8e5m2, got bool',
+      'InvalidDTypeError: bias must be f32, f16, bf16, f8e4m3 or f8e5m2, got bool',
     ],
     'bias broadcasts to the scores': [
       { bias: f32(5, 8) },

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
+import { dtypeText } from '../../tensor/checks/dtype-text.ts';
 import type { DType } from '../../tensor/dtype/dtype-traits.ts';
 import type { OperandName } from '../operands/operand.ts';
 import { operandTable } from '../operands/table.ts';
@@ -50,8 +51,7 @@ export function dtypeRule<P>(
     kind: 'dtype',
     broken: problem => {
       const dtype = dtypeOf(problem);
-      if (dtype === undefined || dtypes.includes(dtype)) return null;
-      return `must be ${dtypes.join(' or ')}, got ${dtype}`;
+      return dtype === undefined || dtypes.includes(dtype) ? null : dtypeText(dtypes, dtype);
     },
   };
 }

@@ -6,6 +6,7 @@ import { fp8AmaxNames, fp8ScalarNames } from '../../attention/problem/fp8.ts';
 import type { AttentionProblem, BackwardProblem, GradientName } from '../../attention/problem/problem.ts';
 import { InvalidArgumentError, InvalidDTypeError } from '../../errors.ts';
 import { checkShape } from '../../tensor/checks/check-tensor.ts';
+import { dtypeText } from '../../tensor/checks/dtype-text.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
@@ -42,8 +43,7 @@ function checkLayout(
   { dtype, shape: given, strides: steps }: Tensor,
   { dtypes, shape, strides }: OperandLayout,
 ): void {
-  if (!dtypes.includes(dtype))
-    throw new InvalidDTypeError(name, `must be ${dtypes.join(' or ')}, got ${dtype}`);
+  if (!dtypes.includes(dtype)) throw new InvalidDTypeError(name, dtypeText(dtypes, dtype));
   checkShape(name, given, shape);
   if (shape.some((n, d) => n > 1 && steps[d] !== strides[d]))
     throw new InvalidArgumentError(name, `must have strides [${strides}], got [${steps}]`);
