@@ -33,7 +33,7 @@ export function makeRelative(site: string, homepage?: string): void {
   }
 }
 
-/** What the links of a page begin with. */
+/** The path with which the links of a page begin. */
 function prefixOf(page: string, site: string, homepage: string | undefined): string {
   if (homepage !== undefined && relative(site, page) === '404.html')
     return new URL(homepage.replace(/\/*$/, '/')).pathname;

@@ -128,7 +128,7 @@ function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weigh
   );
 }
 
-/** @throws CheckpointError for a tensor of a file that has no dtype of weights. */
+/** Checks the dtype of a weight in a file. @throws CheckpointError unless it is f32, f16 or bf16. */
 export function checkFloat(place: CheckpointPlace, { dtype }: TensorDesc): void {
   if (!weightDTypes.includes(dtype))
     throw new CheckpointError(place, `must be f32, f16 or bf16, got ${dtype}`);

@@ -3,7 +3,7 @@ export interface LossScale {
   readonly value: number;
   /** Steps since the scale last changed. */
   readonly steady: number;
-  /** Steps that were skipped: the optimizer does not count them. Default 0. */
+  /** The number of skipped steps, which the optimizer does not count. Default 0. */
   readonly skipped?: number | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { Snapshot, Trainer } from './trainer-options.ts';
 
 /** The number of steps done; the packages that `exportTorch` writes read and write the same entry. */
 const STEPS = 'step';
-/** The loss scale, the number of steps since it changed, and that of skipped steps. */
+/** The loss scale, the number of steps since the scale changed, and the number of skipped steps. */
 const LOSS_SCALE = 'loss_scale';
 
 /**

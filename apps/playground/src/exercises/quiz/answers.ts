@@ -37,7 +37,7 @@ export interface Given {
   readonly written: string;
 }
 
-/** What may follow a number that says how many times as large something is, in the languages of the page. */
+/** Signs and words that may follow a factor, in English and German. */
 const factorWords = '[x×]|times|-?(?:mal|fach)';
 const decimal = '\\d+(?:[.,]\\d+)?';
 const numberText = new RegExp(

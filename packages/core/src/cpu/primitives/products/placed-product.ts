@@ -22,7 +22,7 @@ const STAYING = 2 ** 17;
 /** The numbers of B that are stored as panels at once, if B has more than `COLUMNS` columns. */
 const HELD = 2 ** 22;
 const COLUMNS = 64;
-/** The number of columns from which packing A takes less time than strips save. */
+/** The number of columns from which strips of A save more time than packing them takes. */
 const WORTH_STRIPS = 256;
 /** The columns whose results are rounded at once if C is not written in place. */
 const STORED = 2 ** 12;
@@ -45,8 +45,8 @@ export interface PlacedProduct {
 
 /**
  * Places a batch of products on kernels, in scratch memory where an operand or C is not used in place.
- * @param c the tensor, or the address of f32 with the strides of the batch. The caller calls `copyBack` for a
- * tensor that is no `target`.
+ * @param c the tensor, or the address of f32 with the strides of the batch. If C is a tensor and `target` is
+ * null, the caller copies C to it by `copyBack`.
  */
 export function placeProduct(
   kernels: Kernels,

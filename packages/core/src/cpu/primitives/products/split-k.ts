@@ -11,22 +11,22 @@ import { runLoop } from '../loops/run-loop.ts';
 import type { MatrixBatch } from './matrix-batch.ts';
 import { placeProduct, runProduct, stepOfProduct } from './placed-product.ts';
 
-/** The parts of each sum. It does not depend on the threads, so that results do not. */
+/** The number of parts of each sum. It is the same for any number of threads, and so are the results. */
 const PARTS = 4;
-/** The fewest products of a part: adding the parts takes little of the time. */
-const PART = 128;
+/** The fewest multiplications of a part, so that adding the parts takes a small share of the time. */
+const SHORTEST = 128;
 
 /**
  * Prepares a product whose sums are longer than its rows and columns, like the gradient of weights, which
  * sums over all tokens (split-K): a batch of products of parts of A's columns and B's rows, whose results are
- * added. Each thread then reads its own part of A and B, which it often has in its cache. Null for other
+ * added. Each thread then reads its own part of A and B, which is often in its cache. Null for other
  * products.
  */
 export function prepareSplitK(product: MatrixBatch, output: TensorDesc): KernelPrimitive | null {
   const { batch, m, n, k, a, b } = product;
   const part = k / PARTS;
   const format = formatOf(output.dtype);
-  if (batch.length > 0 || !format || !Number.isInteger(part) || part < Math.max(PART, m / 2, n / 2))
+  if (batch.length > 0 || !format || !Number.isInteger(part) || part < Math.max(SHORTEST, m / 2, n / 2))
     return null;
   const parts: MatrixBatch = {
     ...{ batch: [PARTS], m, n, k: part },
@@ -39,7 +39,7 @@ export function prepareSplitK(product: MatrixBatch, output: TensorDesc): KernelP
     const matrix = { shape, strides: [n, 1], offset: p * m * n };
     return { name: inputName(p), format: 'f32', source: 0, ...matrix };
   });
-  const total = inputs.map((_, p) => input(p)).reduce((sum, part) => add(sum, part));
+  const total = inputs.map((_, p) => input(p)).reduce((sum, next) => add(sum, next));
   const strides = [product.c.row, product.c.column];
   const adding = planLoop(total, inputs, shape, { kind: 'store', format, strides });
   if (!adding) return null;
