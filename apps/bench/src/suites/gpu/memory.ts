@@ -133,19 +133,24 @@ async function counted(ctx: GpuContext, seen: Seen): Promise<Row[]> {
   const device = await adapter.requestDevice({ requiredLimits });
   const count = countBuffers(device);
   const allocating = await createContext({ device });
-  const rows = lengths.map((S): Row => {
-    const shape = [1, 1, S, 64] as const;
-    const q = Tensor.zeros(shape);
-    allocating.trim();
-    count.restart();
-    const tensors = step(allocating, [q, q, q, q], seen);
-    const row = rowOf(shape, seen, plannedBytes(ctx, shape, seen), count.peak, description);
-    for (const tensor of Object.values(tensors)) tensor.destroy();
-    return row;
-  });
-  allocating.destroy();
-  device.destroy();
-  return rows;
+  try {
+    const rows: Row[] = [];
+    for (const S of lengths) {
+      const shape = [1, 1, S, 64] as const;
+      const q = Tensor.zeros(shape);
+      allocating.trim();
+      count.restart();
+      const tensors = step(allocating, [q, q, q, q], seen);
+      // Until a call is submitted, it keeps the buffers that it uses.
+      await allocating.submitted();
+      rows.push(rowOf(shape, seen, plannedBytes(ctx, shape, seen), count.peak, description));
+      for (const tensor of Object.values(tensors)) tensor.destroy();
+    }
+    return rows;
+  } finally {
+    allocating.destroy();
+    device.destroy();
+  }
 }
 
 /** Runs a shape, checks the results, and counts the bytes that were created until the results were there. */
