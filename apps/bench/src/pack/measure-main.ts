@@ -25,10 +25,11 @@ const steps = planMeasurement({
   ...(hasCuda && { torchDropout: join(pack, 'torch_dropout.py') }),
 });
 const report = new Report(folder);
-await runSteps(steps, folder, Number(LIMIT), outcome => {
+const outcomes = await runSteps(steps, folder, Number(LIMIT), outcome => {
   report.add(outcome);
   const { step, seconds, result } = outcome;
   say(`${step.padEnd(27)} ${seconds.toFixed(1).padStart(6)} s  ${result}`);
 });
 const ratios = report.ratios();
 if (ratios) say(`\n${ratios}`);
+if (outcomes.some(({ result }) => result !== 'done')) process.exitCode = 1;
