@@ -1,14 +1,9 @@
-import { fillNormal } from '@tilewise/philox';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../testing/normal.ts';
 import { sdpa } from '../reference/sdpa.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { mergePartials, type PartialAttention } from './merge-partials.ts';
-
-function normal(shape: readonly number[], seed: number, dtype: 'f32' | 'f16' = 'f32'): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
-}
 
 function largestDifference(a: Tensor, b: Tensor): number {
   const [x, y] = [a.toFloat64(), b.toFloat64()];

@@ -1,5 +1,5 @@
-import { fillNormal } from '@tilewise/philox';
 import { expect, test } from 'vitest';
+import { normal } from '../../testing/normal.ts';
 import { float8e4m3, float8e5m2 } from '../tensor/dtype/float-format.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { blockScaleCode, blockScaleIndex, blockScaleShape, e8m0Value } from './block-scales.ts';
@@ -7,11 +7,6 @@ import { dequantiseMxfp8, quantiseMxfp8 } from './quantise.ts';
 
 const axes = ['channels', 'positions'] as const;
 const layouts = ['rows', 'F8_128x4'] as const;
-
-function normal(shape: readonly number[], seed: number): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-}
 
 test('the scale is the smallest power of two by which the largest value fits', () => {
   for (const [format, max] of [

@@ -1,16 +1,11 @@
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../testing/normal.ts';
 import type { SdpaOptions } from '../attention/options/options.ts';
 import { eq, kv, lt, q as queryIndex, score, select } from '../expr/build.ts';
 import { scoreMod } from '../expr/mods/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpaBackwardFloat64 } from './backward.ts';
 import { sdpaFloat64 } from './forward.ts';
-
-function normal(shape: readonly number[], seed: number): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-}
 
 /** Fills positions of the third dimension, from `from` on, with NaN and infinities. */
 function poison(t: Tensor, b: number, from: number): void {

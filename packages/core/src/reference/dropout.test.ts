@@ -1,15 +1,11 @@
-import { type DropoutSchemeName, dropoutMask, fillNormal } from '@tilewise/philox';
+import { type DropoutSchemeName, dropoutMask } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../testing/normal.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { sdpaBackwardFloat64 } from './backward.ts';
 import { sdpaFloat64 } from './forward.ts';
 
 const [B, Hq, Sq, Skv, D] = [2, 2, 17, 35, 4];
-
-function normal(shape: readonly number[], seed: number): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-}
 
 const q = normal([B, Hq, Sq, D], 1);
 const k = normal([B, 1, Skv, D], 2);

@@ -1,5 +1,5 @@
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../testing/normal.ts';
 import * as cpu from '../cpu/index.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import * as reference from './sdpa.ts';
@@ -10,11 +10,6 @@ const [B, Hq, Hk, D] = [3, 4, 2, 4];
 const lengthsQ = [3, 0, 2];
 const lengthsKv = [2, 4, 5];
 const [Sq, Skv] = [4, 5];
-
-function normal(shape: readonly number[], seed: number): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-}
 
 const dense = {
   ...{ q: normal([B, Hq, Sq, D], 1), k: normal([B, Hk, Skv, D], 2), v: normal([B, Hk, Skv, D], 3) },

@@ -1,6 +1,6 @@
-import { fillNormal } from '@tilewise/philox';
 import { type Mxfp8Shape, mxfp8Call } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../testing/normal.ts';
 import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import type { BlockScaleLayout } from '../mxfp8/block-scales.ts';
 import { dequantiseMxfp8, quantiseMxfp8, roundToBlocks } from '../mxfp8/quantise.ts';
@@ -10,10 +10,7 @@ import { sdpa, sdpaBackward } from './sdpa.ts';
 /** A call in MXFP8, and the values that its q, k and v stand for. */
 function quantisedCall(shape: Mxfp8Shape, layout: BlockScaleLayout = 'rows') {
   const call = mxfp8Call<Tensor>(shape, {
-    normal: (sizes, seed) => {
-      const count = sizes.reduce((n, extent) => n * extent, 1);
-      return Tensor.from(fillNormal(new Float32Array(count), { seed }), sizes, { dtype: 'bf16' });
-    },
+    normal: (sizes, seed) => normal(sizes, seed, 'bf16'),
     quantise: (t, along) => quantiseMxfp8(t, { along, layout }),
   });
   const { descaleQ, descaleK, descaleV } = call.mxfp8;

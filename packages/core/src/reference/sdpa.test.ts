@@ -1,17 +1,11 @@
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../testing/normal.ts';
 import { add, h, load, score } from '../expr/build.ts';
 import { scoreMod } from '../expr/mods/mod.ts';
-import type { DType } from '../tensor/dtype/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { referenceEngine } from './engine.ts';
 import { sdpaFloat64 } from './forward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
-
-function normal(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
-}
 
 const q = normal([1, 2, 3, 4], 1, 'f16');
 const k = normal([1, 1, 5, 4], 2, 'bf16');

@@ -1,14 +1,12 @@
 import { Session } from 'node:inspector/promises';
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../../testing/normal.ts';
 import type { SdpaOptions } from '../../attention/options/options.ts';
-import { Tensor } from '../../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from '../sdpa.ts';
 
 const SQ = 2048;
 
-const normal = (S: number, seed: number) =>
-  Tensor.from(fillNormal(new Float32Array(S * 8), { seed }), [1, 1, S, 8]);
+const rows = (S: number, seed: number) => normal([1, 1, S, 8], seed);
 
 /** The bytes that V8 allocates for objects while `work` runs, including garbage, after a first run. */
 async function allocatedBytes(work: () => void): Promise<number> {
@@ -34,9 +32,9 @@ const options: Readonly<Record<string, SdpaOptions>> = {
 };
 
 describe.each(Object.entries(options))('%s', (_name, option) => {
-  const [q, dO] = [normal(SQ, 1), normal(SQ, 2)];
+  const [q, dO] = [rows(SQ, 1), rows(SQ, 2)];
   const [few, many] = [512, 2048].map(S => {
-    const [k, v] = [normal(S, 3), normal(S, 4)];
+    const [k, v] = [rows(S, 3), rows(S, 4)];
     const { o, lse } = sdpa(q, k, v, option);
     return {
       S,

@@ -1,22 +1,16 @@
-import { fillNormal } from '@tilewise/philox';
 import { errorOf } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../../testing/normal.ts';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import { toPages } from '../../layout/paged.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../../reference/sdpa.ts';
-import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { bestVariant, createKernels } from '../kernels/host-kernels.ts';
 import { backward } from './backward/backward.ts';
 import { forward } from './forward/forward.ts';
 
 const kernels = createKernels(bestVariant());
-
-function normal(shape: readonly number[], seed: number, dtype: DType): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
-}
 
 const mantissaBits = { f8e4m3: 3, f8e5m2: 2 } as const;
 

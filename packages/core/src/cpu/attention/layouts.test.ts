@@ -1,13 +1,8 @@
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
-import type { DType } from '../../tensor/dtype/dtype.ts';
+import { normal } from '../../../testing/normal.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from '../sdpa.ts';
 
-function normal(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
-}
 const numbers = (t: Tensor | undefined) => [...(t?.toFloat32() ?? [NaN])];
 
 describe('pages', () => {

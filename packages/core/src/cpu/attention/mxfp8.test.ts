@@ -1,11 +1,11 @@
-import { fillNormal } from '@tilewise/philox';
 import { type Mxfp8Shape, mxfp8Call } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
+import { normal } from '../../../testing/normal.ts';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import { quantiseMxfp8 } from '../../mxfp8/quantise.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../../reference/sdpa.ts';
-import { Tensor } from '../../tensor/tensor.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import { bestVariant, createKernels } from '../kernels/host-kernels.ts';
 import { backward } from './backward/backward.ts';
 import { forward } from './forward/forward.ts';
@@ -28,10 +28,7 @@ const calls: Readonly<Record<string, SdpaBackwardOptions<Tensor>>> = {
 
 function quantisedCall(sizes: Mxfp8Shape) {
   return mxfp8Call<Tensor>(sizes, {
-    normal: (dims, seed) => {
-      const count = dims.reduce((n, extent) => n * extent, 1);
-      return Tensor.from(fillNormal(new Float32Array(count), { seed }), dims, { dtype: 'bf16' });
-    },
+    normal: (dims, seed) => normal(dims, seed, 'bf16'),
     quantise: (t, along) => quantiseMxfp8(t, { along }),
   });
 }

@@ -1,5 +1,5 @@
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../../testing/normal.ts';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../attention/options/options.ts';
 import { add, load } from '../../expr/build.ts';
@@ -9,11 +9,6 @@ import { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
-
-const normal = (shape: readonly number[], seed: number): Tensor => {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-};
 
 const [B, H, S, D] = [2, 2, 70, 8];
 const q = normal([B, H, S, D], 1);

@@ -1,7 +1,7 @@
-import { fillNormal } from '@tilewise/philox';
 import { expect, test } from 'vitest';
+import { normal } from '../../../testing/normal.ts';
 import type { SdpaOptions } from '../../attention/options/options.ts';
-import { Tensor } from '../../tensor/tensor.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import { cpuEngine } from '../engine.ts';
 
 const engine = cpuEngine({ threads: 1 });
@@ -10,8 +10,7 @@ const [B, H, S, D] = [2, 3, 203, 16];
 /** (B, H, S, D) by head or by position, followed by positions that hold NaN. */
 function operand(seed: number, byPosition: boolean): Tensor {
   const long = S + 5;
-  const shape = byPosition ? [B, long, H, D] : [B, H, long, D];
-  const all = Tensor.from(fillNormal(new Float32Array(B * H * long * D), { seed }), shape);
+  const all = normal(byPosition ? [B, long, H, D] : [B, H, long, D], seed);
   const whole = byPosition ? all.permute(0, 2, 1, 3) : all;
   for (let b = 0; b < B; b++) {
     for (let h = 0; h < H; h++) {

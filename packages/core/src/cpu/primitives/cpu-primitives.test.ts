@@ -1,6 +1,6 @@
-import { fillNormal } from '@tilewise/philox';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../../testing/normal.ts';
 import {
   abs,
   add,
@@ -24,10 +24,6 @@ import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { supportedVariants } from '../kernels/host-kernels.ts';
 import { cpuPrimitives } from './cpu-primitives.ts';
-
-const size = (shape: readonly number[]) => shape.reduce((n, extent) => n * extent, 1);
-const normal = (shape: readonly number[], seed: number, dtype: DType = 'f32') =>
-  Tensor.from(fillNormal(new Float32Array(size(shape)), { seed }), shape, { dtype });
 
 function run(
   primitives: typeof hostPrimitives,

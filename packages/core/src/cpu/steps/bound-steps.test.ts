@@ -1,6 +1,6 @@
-import { fillNormal } from '@tilewise/philox';
 import { expect, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
+import { normal } from '../../../testing/normal.ts';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import { type Expr, exp, mul } from '../../expr/index.ts';
 import { type BoundWork, input, type Primitive, reduced } from '../../primitive/index.ts';
@@ -15,11 +15,6 @@ vi.mock('../threads/worker-source.ts', () => ({
     return workerSource;
   },
 }));
-
-const normal = (shape: readonly number[], seed: number): Tensor => {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-};
 
 const bytesOf = ({ data }: Tensor): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 

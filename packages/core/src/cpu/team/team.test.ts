@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fillNormal } from '@tilewise/philox';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
+import { normal } from '../../../testing/normal.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../../attention/normalise-on-host.ts';
 import { add, exp, mul, toF32 } from '../../expr/index.ts';
 import { coordinate, input, type Primitive, reduced } from '../../primitive/index.ts';
@@ -21,11 +22,6 @@ vi.mock('../threads/worker-source.ts', () => ({
     return workerSource;
   },
 }));
-
-const normal = (shape: readonly number[], seed: number): Tensor => {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-};
 
 const sum = (axes: readonly number[], domain: readonly number[]): Primitive => ({
   ...{ kind: 'reduce', op: 'sum', axes, domain, element: mul(input(0), input(0)), result: reduced },

@@ -1,12 +1,11 @@
-import { fillNormal } from '@tilewise/philox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
+import { normal } from '../../../testing/normal.ts';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
 import { add, mul, scoreMod, sub } from '../../expr/index.ts';
-import type { DType } from '../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { backward } from '../attention/backward/backward.ts';
 import { forward } from '../attention/forward/forward.ts';
@@ -25,11 +24,6 @@ vi.mock('./worker-source.ts', () => ({
     return workerSource;
   },
 }));
-
-function normal(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
-}
 
 type Tensors = Readonly<Record<string, Tensor | undefined>>;
 

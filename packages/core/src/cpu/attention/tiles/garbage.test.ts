@@ -1,16 +1,11 @@
-import { fillNormal } from '@tilewise/philox';
 import { expect, test } from 'vitest';
+import { normal } from '../../../../testing/normal.ts';
 import type { SdpaOptions } from '../../../attention/options/options.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from '../../sdpa.ts';
 
 const S = 100;
 const D = 6;
-
-function normal(shape: readonly number[], seed: number): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-}
 
 /** The tensor with NaN and infinities at every third position. */
 function withGarbage(t: Tensor): Tensor {

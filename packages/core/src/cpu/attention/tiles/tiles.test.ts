@@ -1,5 +1,5 @@
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test, vi } from 'vitest';
+import { normal } from '../../../../testing/normal.ts';
 import { normalise, normaliseBackward } from '../../../attention/normalise.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../../attention/options/options.ts';
 import type { GradientName } from '../../../attention/problem/problem.ts';
@@ -12,11 +12,6 @@ import { sdpa, sdpaBackward } from '../../sdpa.ts';
 import { backward } from '../backward/backward.ts';
 import { forward } from '../forward/forward.ts';
 import type { TileSize } from './tile-size.ts';
-
-function normal(shape: readonly number[], seed: number): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape);
-}
 
 const q = normal([2, 4, 70, 16], 1);
 const k = normal([2, 2, 150, 16], 2);

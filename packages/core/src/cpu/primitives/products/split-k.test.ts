@@ -1,7 +1,6 @@
-import { fillNormal } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
+import { normal } from '../../../../testing/normal.ts';
 import { hostPrimitives } from '../../../primitive/host/host-primitives.ts';
-import type { DType } from '../../../tensor/dtype/dtype.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { createEngineKernels } from '../../kernels/engine-kernels.ts';
 import { supportedVariants } from '../../kernels/host-kernels.ts';
@@ -9,11 +8,6 @@ import { taskKinds } from '../../team/tasks.ts';
 import { cpuPrimitives } from '../cpu-primitives.ts';
 import { matrixBatch } from './matrix-batch.ts';
 import { prepareSplitK } from './split-k.ts';
-
-const normal = (shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor => {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
-};
 
 const prepare = (a: Tensor, b: Tensor, c: Tensor) => prepareSplitK(matrixBatch([a, b], c), c);
 
