@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
+import { rewriteShaders, withReversedLanes } from './devices/rewrite-shaders.ts';
 import { restBetweenPolls } from './rest-between-polls.ts';
-import { rewriteShaders, withReversedLanes } from './rewrite-shaders.ts';
 import { findLavapipe, hasVulkanDriver } from './vulkan/drivers.ts';
 import { loadVulkanLoader, useVulkanDriver } from './vulkan/loader.ts';
 import {
@@ -10,7 +10,7 @@ import {
   packageVersion,
   swiftShaderDriver,
 } from './vulkan/swiftshader.ts';
-import { workgroupInitToggle } from './workgroup-init.ts';
+import { workgroupInitToggle } from './vulkan/workgroup-init.ts';
 
 /**
  * The kind of adapter that kernels run on: a GPU, a CPU that emulates a GPU, or Dawn's null backend, which

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { packaged, packageName, unpackChromium, unpackTar } from './packaged-chromium.ts';
-import { workgroupInitToggle } from './workgroup-init.ts';
+import { packaged, packageName, unpackChromium, unpackTar } from '../packaged-chromium.ts';
+import { workgroupInitToggle } from '../vulkan/workgroup-init.ts';
 
 export interface BrowserHost {
   readonly browser: Browser;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { openBrowser, runInBrowser } from './browser.ts';
-import { packaged } from './packaged-chromium.ts';
+import { packaged } from '../packaged-chromium.ts';
+import { openBrowser, runInBrowser } from './index.ts';
 
 const page = (name: string) => fileURLToPath(new URL(`./test-pages/${name}.ts`, import.meta.url));
 

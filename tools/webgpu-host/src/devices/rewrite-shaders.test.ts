@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { openGpu } from './open-gpu.ts';
+import { openGpu } from '../open-gpu.ts';
 import { rewriteShaders, withReversedLanes } from './rewrite-shaders.ts';
 
 afterEach(() => vi.unstubAllEnvs());
