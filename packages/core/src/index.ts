@@ -9,10 +9,10 @@ export { operandLayout, rowsFootprint } from './attention/operands/layouts.ts';
 export type * from './attention/operands/operand.ts';
 export { operandLayouts, operandTable, raggedNames, sideOf } from './attention/operands/table.ts';
 export { standardSlopes } from './attention/options/alibi.ts';
-export { type Fp8Reading, fp8Reading } from './attention/options/fp8.ts';
+export { type Fp8Readers, fp8Readers } from './attention/options/fp8.ts';
 export { nearestName } from './attention/options/nearest-name.ts';
+export type { OptionReaders } from './attention/options/option-readers.ts';
 export type * from './attention/options/options.ts';
-export type { CallReading } from './attention/options/reading.ts';
 export {
   callerShape,
   contiguousDesc,

@@ -5,8 +5,8 @@ import { type BrokenCall, brokenCalls, goodCall } from '../../testing/broken-cal
 import { TilewiseError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { normalise, normaliseBackward, normaliseCall } from './normalise.ts';
+import { allReaders } from './options/option-readers.ts';
 import type { SdpaBackwardOptions } from './options/options.ts';
-import { completeReading } from './options/reading.ts';
 import { backwardRules } from './rules/backward-rules.ts';
 import { forwardRules } from './rules/forward-rules.ts';
 import { fp8ForwardRules } from './rules/fp8-rules.ts';
@@ -65,7 +65,7 @@ describe('a broken rule is an error that names the argument, what it got and the
 test.each(['fp8', 'mxfp8'])('%s is refused by a call that has nothing to read it', name => {
   const options = { [name]: {} };
   try {
-    normaliseCall(goodCall, options, { ...completeReading, fp8: null });
+    normaliseCall(goodCall, options, { ...allReaders, fp8: null });
     expect.fail('it was not');
   } catch (error) {
     expect(String(error)).toBe(`InvalidArgumentError: ${name} was given to a call that does not read it`);

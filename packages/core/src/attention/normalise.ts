@@ -6,9 +6,10 @@ import { copiedDesc } from '../tensor/tensor-desc.ts';
 import { standardSlopes } from './options/alibi.ts';
 import { bandOf } from './options/band.ts';
 import { dropoutDesc } from './options/dropout.ts';
-import type { Fp8Reading } from './options/fp8.ts';
+import type { Fp8Readers } from './options/fp8.ts';
 import { checkLists, checkPageCounts, listOperands } from './options/lists.ts';
 import { modCaptures } from './options/mods.ts';
+import { allReaders, type OptionReaders } from './options/option-readers.ts';
 import type {
   BackwardInputs,
   ForwardInputs,
@@ -16,7 +17,6 @@ import type {
   SdpaBackwardOptions,
   SdpaOptions,
 } from './options/options.ts';
-import { type CallReading, completeReading } from './options/reading.ts';
 import { checkCall } from './options/schema.ts';
 import {
   batchSize,
@@ -48,7 +48,7 @@ export function normalise<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
   options: SdpaOptions<T> = {},
 ): { problem: AttentionProblem; operands: Operands<T | Tensor> } {
-  return withTensors(normaliseCall(inputs, options, completeReading));
+  return withTensors(normaliseCall(inputs, options, allReaders));
 }
 
 /**
@@ -59,11 +59,11 @@ export function normalise<T extends TensorDesc>(
 export function normaliseCall<T extends TensorDesc>(
   inputs: ForwardInputs<T>,
   options: SdpaOptions<T>,
-  reading: CallReading,
+  readers: OptionReaders,
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
-  checkCall(inputs, options, reading.nearestName);
-  const call = describeCall(inputs, options, reading.fp8);
-  reading.data?.validateOperands(call.problem, call.operands);
+  checkCall(inputs, options, readers.nearestName);
+  const call = describeCall(inputs, options, readers.fp8);
+  readers.data?.validateOperands(call.problem, call.operands);
   return call;
 }
 
@@ -74,7 +74,7 @@ export function normaliseCall<T extends TensorDesc>(
 function describeCall<T extends TensorDesc>(
   { q, k, v }: ForwardInputs<T>,
   options: SdpaOptions<T>,
-  reading: Fp8Reading | null,
+  readers: Fp8Readers | null,
   backward: { readonly dO?: T } = {},
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
   const given = listOperands(options);
@@ -121,7 +121,7 @@ function describeCall<T extends TensorDesc>(
     captures: Object.fromEntries(Object.entries(captures).map(([name, t]) => [name, copiedDesc(t)])),
     sink: lists.sink !== undefined,
     dropout: dropoutDesc(options.dropout, [B, Hq, Sq, Skv]),
-    fp8: fp8Desc(options, reading),
+    fp8: fp8Desc(options, readers),
     outputs: chosen(['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'], options.outputs),
   };
   const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
@@ -139,11 +139,11 @@ function describeCall<T extends TensorDesc>(
     pageTableV: options.pageTableV,
     dropoutMask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
-    fp8: options.fp8 && reading?.scalars(options.fp8),
-    mxfp8: options.mxfp8 && reading?.tensors(options.mxfp8, quantised),
+    fp8: options.fp8 && readers?.scalars(options.fp8),
+    mxfp8: options.mxfp8 && readers?.tensors(options.mxfp8, quantised),
   });
   checkRules(forwardRules, problem);
-  if (reading) checkRules(reading.rules, problem);
+  if (readers) checkRules(readers.rules, problem);
   return { problem, operands };
 }
 
@@ -155,7 +155,7 @@ export function normaliseBackward<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
   options: SdpaBackwardOptions<T> = {},
 ): { problem: BackwardProblem; operands: BackwardOperands<T | Tensor> } {
-  return withTensors(normaliseBackwardCall(inputs, options, completeReading));
+  return withTensors(normaliseBackwardCall(inputs, options, allReaders));
 }
 
 /**
@@ -165,11 +165,11 @@ export function normaliseBackward<T extends TensorDesc>(
 export function normaliseBackwardCall<T extends TensorDesc>(
   inputs: BackwardInputs<T>,
   options: SdpaBackwardOptions<T>,
-  reading: CallReading,
+  readers: OptionReaders,
 ): { problem: BackwardProblem; operands: BackwardOperands<T | HostArray> } {
-  checkCall(inputs, options, reading.nearestName);
+  checkCall(inputs, options, readers.nearestName);
   const { o, lse, dO, dLse } = inputs;
-  const { problem: plain, operands } = describeCall(inputs, options, reading.fp8, { dO });
+  const { problem: plain, operands } = describeCall(inputs, options, readers.fp8, { dO });
   const { B, Sq, Skv, q, k, v } = plain;
   const gradDType = options.gradDType ?? (options.mxfp8 ? dO?.dtype : undefined);
   const forward: AttentionProblem = { ...plain, o: describeOperand('o', o, operands) };
@@ -186,7 +186,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
   checkRules(backwardRules, problem);
   checkRows('lse', lse, forward);
   if (dLse !== undefined) checkRows('dLse', dLse, forward);
-  reading.data?.validateBackwardOperands(problem, operands);
+  readers.data?.validateBackwardOperands(problem, operands);
   return { problem, operands: defined({ ...operands, o, lse, dO, dLse }) };
 }
 
@@ -210,13 +210,13 @@ function withTensors<P, T, O>({
   return { problem, operands: made(operands) as O };
 }
 
-function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, reading: Fp8Reading | null): AttentionProblem['fp8'] {
+function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, readers: Fp8Readers | null): AttentionProblem['fp8'] {
   if (mxfp8 && fp8) throw new InvalidArgumentError('mxfp8', 'cannot be combined with fp8');
-  if ((mxfp8 || fp8) && !reading)
+  if ((mxfp8 || fp8) && !readers)
     throw new InvalidArgumentError(mxfp8 ? 'mxfp8' : 'fp8', 'was given to a call that does not read it');
   if (mxfp8) return { kind: 'blocks', layout: mxfp8.layout ?? 'rows' };
   if (!fp8) return null;
-  const formatP = reading?.format(fp8);
+  const formatP = readers?.format(fp8);
   return { kind: 'scaled', ...(formatP && { formatP }) };
 }
 

@@ -22,7 +22,7 @@ import {
   likeOperand,
   type PlacedTensor,
   plain,
-  raise,
+  raiseAmax,
 } from './float64-tensor.ts';
 import {
   asTensors,
@@ -119,7 +119,7 @@ function backward(
       const z = head.dropout(i, j);
       const ds = scoreGradients(p, z, dOV, fp8.descaleDO * fp8.descaleV, delta);
       const dx = ds.map((of, n) => of * (scale * chain.derivative(x[n], b, h, i, j[n])));
-      raise(amaxDP, magnitude(dx));
+      raiseAmax(amaxDP, magnitude(dx));
 
       addOuter(dvHead, rounded(times(z, p), fp8.round, fp8.scaleS), j, rowOf(dOT, i, Dv));
       if (dS) for (let n = 0; n < j.length; n++) dS[i * lengthKv + j[n]] = dx[n];
@@ -219,7 +219,7 @@ function rescale(gradient: Float64Tensor | undefined, descale: number, scale: nu
   const values = gradient?.values ?? [];
   for (let at = 0; at < values.length; at++) {
     values[at] *= descale;
-    raise(amax, values[at]);
+    raiseAmax(amax, values[at]);
     values[at] *= scale;
   }
   return amax;

@@ -27,7 +27,7 @@ export function filled(shape: Shape, value: number): Float64Tensor {
 }
 
 /** Raises the largest magnitude to |x| if that is larger. */
-export function raise({ values }: Float64Tensor, x: number): void {
+export function raiseAmax({ values }: Float64Tensor, x: number): void {
   values[0] = Math.max(values[0], Math.abs(x));
 }
 

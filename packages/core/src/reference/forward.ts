@@ -5,7 +5,7 @@ import type { SdpaOptions } from '../attention/options/options.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type Float64Tensor, filled, likeOperand, perRow, plain, raise } from './float64-tensor.ts';
+import { type Float64Tensor, filled, likeOperand, perRow, plain, raiseAmax } from './float64-tensor.ts';
 import { heads } from './head/head.ts';
 import { exponentials, largest, rounded, sum, times } from './head/row.ts';
 import { addWeighted } from './head/row-products.ts';
@@ -80,12 +80,12 @@ export function sdpaFloat64(
       const before = problem.fp8?.kind === 'dequantised' ? 1 : l;
       const oAt = o.place(b, h, i);
       const pz = times(e, head.dropout(i, j));
-      raise(amaxS, largest(pz, 0) / l);
+      raiseAmax(amaxS, largest(pz, 0) / l);
       const weights = rounded(pz, fp8.round, fp8.scaleS, before);
       addWeighted(o.values.subarray(oAt, oAt + Dv), ...withoutZeros(weights, j), v);
       for (let at = oAt; at < oAt + Dv; at++) {
         o.values[at] *= (fp8.descaleS * fp8.descaleV) / (l / before);
-        raise(amaxO, o.values[at]);
+        raiseAmax(amaxO, o.values[at]);
         o.values[at] *= fp8.scaleO;
       }
     }

@@ -33,7 +33,7 @@ import { eagerCall, keyOfProblem } from './eager-attention.ts';
 import type { EncodeOptions } from './plan/plan.ts';
 import { planBackward } from './plan/plan-backward.ts';
 import { planForward } from './plan/plan-forward.ts';
-import { type CallTools, missingModules, readingOf, toolsOf } from './tools/tools.ts';
+import { type CallTools, missingModules, readersOf, toolsOf } from './tools/tools.ts';
 
 /**
  * Attention forward, enqueued at once: o (B, Hq, Sq, Dv) in `outDType` and lse f32 (B, Hq, Sq), contiguous;
@@ -69,7 +69,7 @@ export function forwardCall(
   options: SdpaOptions<GpuTensor | Tensor> = {},
 ): EagerCall<EncodeOptions, SdpaResult<GpuTensor>> {
   for (const [name, tensor] of Object.entries(inputs)) ctx.checkOwn(name, tensor);
-  const { problem, operands } = normaliseCall<GpuTensor | Tensor>(inputs, options, readingOf(tools));
+  const { problem, operands } = normaliseCall<GpuTensor | Tensor>(inputs, options, readersOf(tools));
   demandSupport(missingModules(tools, problem));
   const { outputs, o, q: descQ } = problem;
   // The remembered functions below share one scope, so no function in it may use the operands.
@@ -129,7 +129,7 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   const { problem: given, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
     inputs,
     options,
-    readingOf(tools),
+    readersOf(tools),
   );
   // The names of the inputs are checked by now.
   for (const [name, tensor] of Object.entries(inputs)) if (tensor) ctx.checkOwn(name, tensor);

@@ -18,7 +18,7 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { backwardSupport } from './plan/plan-backward.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';
-import { readingOf, toolsOf } from './tools/tools.ts';
+import { readersOf, toolsOf } from './tools/tools.ts';
 
 /**
  * The results of forward, and a function for the gradients: a vector-Jacobian product, as automatic
@@ -86,11 +86,11 @@ function checkBackward(
   options: SdpaBackwardOptions<GpuTensor | Tensor>,
 ): void {
   const tools = toolsOf(ctx, options);
-  const reading = readingOf(tools);
-  const { problem } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, reading);
+  const readers = readersOf(tools);
+  const { problem } = normaliseCall<GpuTensor | Tensor>({ q, k, v }, options, readers);
   const o = checkDesc({ dtype: problem.o.dtype, shape: callerShape(problem.o) });
   const lse = checkDesc({ dtype: 'f32', shape: rowShape(problem) });
   const inputs = { q, k, v, o, lse, dO: o };
-  const { problem: backward } = normaliseBackwardCall<TensorDesc>(inputs, options, reading);
+  const { problem: backward } = normaliseBackwardCall<TensorDesc>(inputs, options, readers);
   demandSupport(backwardSupport(ctx, backward, tools).reasons);
 }

@@ -1,9 +1,9 @@
 import {
-  forPlaces,
+  invocationIndex,
+  invocations,
   type KernelParts,
   type KernelSpec,
   kernelSpec,
-  ownPlace,
   withFallbacks,
 } from './kernel-spec.ts';
 import { gatheredBinding, gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
@@ -49,7 +49,7 @@ function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to:
   const target_base = { wordOf: gatheredTensor };
   return kernelSpec({
     name: 'gather',
-    ...forPlaces(count),
+    ...invocations(count),
     parts: [
       {
         bindings: [
@@ -60,7 +60,7 @@ function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to:
       },
     ],
     body: `
-  let n = ${ownPlace};
+  let n = ${invocationIndex};
   if (n < min(P.count, arrayLength(&source) - P.source_base)) {
     target_words[P.target_base + P.to + n] = source[P.source_base + n];
   }`,

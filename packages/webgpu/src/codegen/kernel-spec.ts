@@ -134,12 +134,12 @@ ${body.trimEnd()}
   return { name, wgsl: `${formatWgsl(withoutIdle(source))}\n`, bindings, gathered, uniforms, groups, grid };
 }
 
-/** WGSL: the index of an invocation in a kernel of `forPlaces`. */
-export const ownPlace = 'group * 64u + lane';
+/** WGSL: the index of an invocation among those of `invocations`. */
+export const invocationIndex = 'group * 64u + lane';
 
-/** The workgroups of a kernel with at least one invocation for each of `places` indices: see `ownPlace`. */
-export const forPlaces = (places: number): { readonly groups: number; readonly workgroupSize: number } => ({
-  groups: Math.ceil(places / 64),
+/** The workgroups of a kernel with at least `count` invocations, numbered by `invocationIndex`. */
+export const invocations = (count: number): { readonly groups: number; readonly workgroupSize: number } => ({
+  groups: Math.ceil(count / 64),
   workgroupSize: 64,
 });
 

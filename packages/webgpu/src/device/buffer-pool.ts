@@ -1,6 +1,6 @@
 import { TilewiseError } from '@tilewise/core';
 import { withFaults } from './faults.ts';
-import { forgetContent, noteMaking } from './gpu-work.ts';
+import { forgetContent, noteAllocation } from './gpu-work.ts';
 import { bufferUsage } from './webgpu-flags.ts';
 
 /** Bytes of the GPU buffers that a context has allocated: those in use, and those kept for reuse. */
@@ -66,7 +66,7 @@ export class BufferPool {
         cause: wrong,
       });
     });
-    noteMaking(buffer, refused);
+    noteAllocation(buffer, refused);
     return buffer;
   }
 

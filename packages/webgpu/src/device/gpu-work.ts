@@ -87,7 +87,7 @@ export function touch(read: readonly ByteRange[], written: readonly ByteRange[])
 }
 
 /** Notes the outcome of a buffer's allocation. */
-export function noteMaking(buffer: GPUBuffer, fault: Fault): void {
+export function noteAllocation(buffer: GPUBuffer, fault: Fault): void {
   contents.set(buffer, { made: followed({ fault, isGood: false }), written: [] });
 }
 

@@ -1,4 +1,4 @@
-import { type DiagnoseOptions, diagnose, nothing } from './diagnose.ts';
+import { type DiagnoseOptions, diagnose, emptyFindings } from './diagnose.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { formatDiagnosis } from './format.ts';
 import { missingWebGpu } from './verdict.ts';
@@ -65,7 +65,7 @@ async function inNode(
   asked: Pick<DiagnoseOptions, 'thorough' | 'tiles'>,
 ): Promise<Diagnosis> {
   const source = 'the npm package webgpu';
-  const none = { ...nothing, source: 'Node' };
+  const none = { ...emptyFindings, source: 'Node' };
   let options: DiagnoseOptions;
   try {
     const gpu = await loadGpu();

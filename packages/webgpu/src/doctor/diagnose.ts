@@ -35,7 +35,7 @@ export interface DiagnoseOptions {
 }
 
 /** The empty findings with which a diagnosis begins. */
-export const nothing: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
+export const emptyFindings: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
   adapter: null,
   features: [],
   limits: [],
@@ -58,17 +58,17 @@ export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis
       'this browser',
       'use a browser that supports WebGPU, on a page served over https or from localhost',
     );
-    return { ...nothing, ...verdict, source };
+    return { ...emptyFindings, ...verdict, source };
   }
   if (options.gpu) checkFunction('gpu.requestAdapter', gpu.requestAdapter);
   const adapter = await gpu.requestAdapter({ powerPreference });
-  if (!adapter) return { ...nothing, ...missingAdapter, source };
+  if (!adapter) return { ...emptyFindings, ...missingAdapter, source };
   const found = { adapter: describe(adapter), features: [...adapter.features].sort() };
   let ctx: GpuContext;
   try {
     ctx = await createContext({ adapter });
   } catch (error) {
-    return { ...nothing, ...missingDevice(String((error as Error).message)), ...found, source };
+    return { ...emptyFindings, ...missingDevice(String((error as Error).message)), ...found, source };
   }
   try {
     const limits = limitsOf(ctx.capabilities);

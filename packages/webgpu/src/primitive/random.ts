@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
-import { forPlaces, kernelSpec, ownPlace } from '../codegen/kernel-spec.ts';
+import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
 import { indexNames, indexSpace, splitPlace } from './access/index-space.ts';
 import { readAnywhere, readPlaces, writePlaces, writingOf } from './access/tensor-access.ts';
@@ -24,7 +24,7 @@ export function randomKernels(
   const isBernoulli = distribution === 'bernoulli';
   const kernel = kernelSpec({
     name: 'random',
-    ...forPlaces(Math.ceil(count / 4)),
+    ...invocations(Math.ceil(count / 4)),
     parts: [
       { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
       { requires: [philox4x32Wgsl(10)] },
@@ -35,7 +35,7 @@ export function randomKernels(
         : [uniform]),
       writePlaces('y0', output, space.steps.y0, writing, isBernoulli ? 'bool' : 'f32'),
     ],
-    body: `  let first = (${ownPlace}) * 4u;
+    body: `  let first = (${invocationIndex}) * 4u;
   if (first >= P.count) {
     return;
   }

@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
-import { forPlaces, kernelSpec, ownPlace } from '../codegen/kernel-spec.ts';
+import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../codegen/shader-part.ts';
 import { indexNames, splitPlace } from './access/index-space.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
@@ -21,7 +21,7 @@ export function tensorScatterKernels(
   const target = indices.map((index, d) => (d === axis ? 'u32(at)' : index));
   const kernel = kernelSpec({
     name: 'tensor scatter',
-    ...forPlaces(count),
+    ...invocations(count),
     parts: [
       {
         uniforms: [
@@ -34,7 +34,7 @@ export function tensorScatterKernels(
       readPlaces('x1', first, first.strides, null),
       writePlaces('y0', output, output.strides, 'each', type),
     ],
-    body: `  let place = ${ownPlace};
+    body: `  let place = ${invocationIndex};
   if (place < P.count) {
     ${splitPlace('place', shape.length)}
     let at = i32(x1_at(i0)) + i32(${indices[axis]});

@@ -4,7 +4,7 @@ import {
   type LoadedModuleName,
   loadedModuleNames,
   loadModules,
-  notLoaded,
+  throwLoadError,
 } from '../attention/modules/load-modules.ts';
 import type { TileSelector } from '../attention/tiles/tile-choice.ts';
 import { capabilitiesOf, deviceDescriptor } from '../device/capabilities/capabilities.ts';
@@ -103,7 +103,7 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
   loading.catch(() => {});
   const contextOn = async (device: GPUDevice, from: GPUAdapter | undefined): Promise<GpuContext> => {
     const capabilities = await capabilitiesOf(device, from);
-    const tileKinds = await loadTileKinds(capabilities).catch(notLoaded);
+    const tileKinds = await loadTileKinds(capabilities).catch(throwLoadError);
     const settings = { maxIdleBytes, tiles, tileKinds, onLeak, trace, ownsDevice: !given };
     return new GpuContext(device, capabilities, { ...settings, modules: await loading });
   };

@@ -1,7 +1,7 @@
 import type { Fp8Options, Mxfp8Options, Tensor } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import { fp8List } from '../api/tools/fp8-list.ts';
-import { broughtTools, type WithTools } from '../api/tools/tools.ts';
+import { toolsKey, type WithTools } from '../api/tools/tools.ts';
 import { fp8Tools } from '../attention/fp8/fp8.ts';
 import { mxfp8Tools } from '../attention/fp8/mxfp8.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
@@ -15,7 +15,7 @@ export type { WithTools } from '../api/tools/tools.ts';
  */
 export function fp8<Scalars extends Fp8Options<GpuTensor | Tensor>>(scalars: Scalars): WithTools<Scalars> {
   checkObject('scalars', scalars);
-  return { ...scalars, [broughtTools]: { fp8: fp8Tools, list: fp8List } };
+  return { ...scalars, [toolsKey]: { fp8: fp8Tools, list: fp8List } };
 }
 
 /**
@@ -27,5 +27,5 @@ export function mxfp8<Operands extends Mxfp8Options<GpuTensor | Tensor>>(
   operands: Operands,
 ): WithTools<Operands> {
   checkObject('operands', operands);
-  return { ...operands, [broughtTools]: { fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List } };
+  return { ...operands, [toolsKey]: { fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List } };
 }

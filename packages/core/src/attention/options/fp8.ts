@@ -116,7 +116,7 @@ function checked<T extends TensorDesc>(
  * The functions that read the options `fp8` and `mxfp8` of a call, and the rules of problems with these
  * options. A bundle without these options leaves the functions out.
  */
-export interface Fp8Reading {
+export interface Fp8Readers {
   readonly scalars: typeof fp8Scalars;
   readonly format: typeof fp8Format;
   readonly tensors: typeof mxfp8Tensors;
@@ -124,7 +124,7 @@ export interface Fp8Reading {
 }
 
 /** How the options `fp8` and `mxfp8` are read and checked, for `normaliseCall`. */
-export const fp8Reading: Fp8Reading = {
+export const fp8Readers: Fp8Readers = {
   scalars: fp8Scalars,
   format: fp8Format,
   tensors: mxfp8Tensors,

@@ -7,9 +7,9 @@ import { sharingOf } from '../team/sharing.ts';
 import { taskHost } from '../team/task-host.ts';
 import { runAlone, type TaskHost, type TaskList, writeTasks } from '../team/tasks.ts';
 import type { Team } from '../team/team.ts';
-import { type KeptWords, keepWords } from './kept-words.ts';
 import { runShared } from './share-step.ts';
 import type { Step } from './step.ts';
+import { createWordArena, type WordArena } from './word-arena.ts';
 
 /** A step with its tasks for the calling thread, and for a team unless it is not divided. */
 interface WrittenStep {
@@ -25,7 +25,7 @@ interface Written {
   readonly generation: number;
   /** The threads that share the steps; 1 if there is no team yet. */
   readonly threads: number;
-  readonly words: KeptWords;
+  readonly words: WordArena;
   readonly host: TaskHost;
   readonly steps: readonly WrittenStep[];
 }
@@ -118,7 +118,7 @@ function write(
   memory.reset();
   const made = make(kernels);
   if (!made) return null;
-  const words = keepWords(memory);
+  const words = createWordArena(memory);
   const list = (step: Step, count: number): TaskList | null => {
     const tasks = step.tasks(count, words.allocate);
     return tasks && writeTasks(tasks, words.allocate, memory);

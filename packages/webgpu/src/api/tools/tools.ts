@@ -1,9 +1,9 @@
 import {
   type AttentionProblem,
-  type CallReading,
   dtypeTraits,
   type GradientName,
   InvalidArgumentError,
+  type OptionReaders,
   type SdpaOptions,
   type TensorDesc,
 } from '@tilewise/core';
@@ -17,7 +17,7 @@ import type { fp8List } from './fp8-list.ts';
 export interface CallTools extends KernelTools {
   /** Reads the expressions of the call's mods, if there are any. */
   readonly expr?: ExprTools;
-  readonly checks: Pick<CallReading, 'data' | 'nearestName'>;
+  readonly checks: Pick<OptionReaders, 'data' | 'nearestName'>;
   readonly list?: typeof fp8List;
 }
 
@@ -25,10 +25,10 @@ export interface CallTools extends KernelTools {
  * The key under which the value of an option holds its tools. A symbol, so that other engines and code that
  * lists the value's names do not see the tools.
  */
-export const broughtTools: unique symbol = /* @__PURE__ */ Symbol.for('@tilewise/webgpu tools');
+export const toolsKey: unique symbol = /* @__PURE__ */ Symbol.for('@tilewise/webgpu tools');
 
 /** The value of an option, with the tools that the option brings. */
-export type WithTools<Value> = Value & { readonly [broughtTools]: Partial<CallTools> };
+export type WithTools<Value> = Value & { readonly [toolsKey]: Partial<CallTools> };
 
 /**
  * The tools that the options of a call bring, and those that the context has loaded. Options of a wrong type
@@ -39,7 +39,7 @@ export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallToo
   const { scoreMod, maskMod, fp8, mxfp8 } = options ?? {};
   const { tools } = scoreMod ?? maskMod ?? {};
   const expr = tools && isComplete(tools) ? tools : undefined;
-  return { ...loadedTools(ctx, expr), ...brought('fp8', fp8), ...brought('mxfp8', mxfp8) };
+  return { ...loadedTools(ctx, expr), ...toolsOfOption('fp8', fp8), ...toolsOfOption('mxfp8', mxfp8) };
 }
 
 /** False for the tools of `checkedMod`, which serve engines only. */
@@ -61,9 +61,9 @@ export function loadedTools({ modules }: GpuContext, expr: ExprTools | undefined
 }
 
 /** Takes the functions that read a call's options from these tools. */
-export const readingOf = ({ checks, fp8 }: CallTools): CallReading => ({
+export const readersOf = ({ checks, fp8 }: CallTools): OptionReaders => ({
   ...checks,
-  fp8: fp8?.reading ?? null,
+  fp8: fp8?.readers ?? null,
 });
 
 /** Whether some of these tensors may have a gradient. */
@@ -92,9 +92,9 @@ export function missingModules(
   }).map(name => `the module '${name}' was not loaded: name it in createContext({ load })`);
 }
 
-function brought(name: string, value: object | undefined): Partial<CallTools> {
+function toolsOfOption(name: string, value: object | undefined): Partial<CallTools> {
   if (!value) return {};
-  if (typeof value === 'object' && broughtTools in value) return (value as WithTools<object>)[broughtTools];
+  if (typeof value === 'object' && toolsKey in value) return (value as WithTools<object>)[toolsKey];
   throw new InvalidArgumentError(
     name,
     `must be made by ${name}() of '@tilewise/webgpu/fp8', which brings its kernels`,

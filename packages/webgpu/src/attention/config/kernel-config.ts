@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardProblem, Fp8Reading, OperandDesc, OperandRow } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem, Fp8Readers, OperandDesc, OperandRow } from '@tilewise/core';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
@@ -94,7 +94,7 @@ export interface SplitKvTools {
 
 /** Reads the options for 8 bits, and makes the kernels of FP8. */
 export interface Fp8Tools {
-  readonly reading: Fp8Reading;
+  readonly readers: Fp8Readers;
   readonly arithmetic: Fp8Arithmetic;
   /**
    * The kernels that set the measured largest values to 0 before other kernels update them; none if no value

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
-import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
+import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { dropoutMaskOutput } from '../config/tensor-names.ts';
 import { sequencePart } from '../layout/sequence.ts';
@@ -17,7 +17,7 @@ export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
   const count = B * Hq * Sq * Skv;
   const words = readBinding(dropoutMaskOutput, { bytes: 1, scalarElement: 'u32' }, true);
   const body = `
-  let word = ${ownPlace};
+  let word = ${invocationIndex};
   let first = word * 4u;
   if (first < P.count) {
     var kept = vec4<bool>(false);
@@ -39,7 +39,7 @@ export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
   }`;
   return kernelSpec({
     name: 'attention dropout mask',
-    ...forPlaces(Math.ceil(count / 4)),
+    ...invocations(Math.ceil(count / 4)),
     parts: [
       {
         uniforms: wholeUniforms({ Hq, count, mask_base: { offsetOf: dropoutMaskOutput } }),

@@ -3,7 +3,7 @@ import {
   type Fp8ScalarName,
   type Fp8StepName,
   formatPRange,
-  fp8Reading,
+  fp8Readers,
   fp8ScalarNames,
   fp8Steps,
 } from '@tilewise/core';
@@ -108,7 +108,7 @@ function clearAmaxKernels(measured: readonly AmaxName[]): KernelSpec[] {
 
 /** The kernels of FP8. */
 export const fp8Tools: Fp8Tools = {
-  reading: fp8Reading,
+  readers: fp8Readers,
   arithmetic: fp8Arithmetic,
   clearAmaxKernels,
   outputKernel: fp8OutputKernel,

@@ -13,10 +13,10 @@ import {
 } from '@tilewise/core';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import {
-  forPlaces,
+  invocationIndex,
+  invocations,
   type KernelSpec,
   kernelSpec,
-  ownPlace,
   renameTensors,
 } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
@@ -108,7 +108,7 @@ function dequantiseKernel(
   const unaligned = new Set(config.unaligned.has(valuesTensor(name)) ? ['quantised'] : []);
   const kernel = kernelSpec({
     name: 'attention dequantise',
-    ...forPlaces(B * H * S * vectors),
+    ...invocations(B * H * S * vectors),
     parts: [
       { uniforms: wholeUniforms({ vectors, S, H, B }), code: 'struct Sequence {\n  b: u32,\n}' },
       scalesPart([B, H, S, D], name, layout),
@@ -116,7 +116,7 @@ function dequantiseKernel(
       writeOperand('dequantised', dense(problem, name, 'bf16'), { ...config, unaligned: new Set() }),
     ],
     body: `
-  let at = ${ownPlace};
+  let at = ${invocationIndex};
   let d = 4u * (at % P.vectors);
   let s = (at / P.vectors) % P.S;
   let head = at / (P.vectors * P.S);

@@ -16,7 +16,7 @@ export const listElement = (variable: string, index: string): string =>
   readElement(variable, `P.${variable}_base + ${index}`);
 
 /** Joins parts into one. */
-export function together(parts: readonly ShaderPart[]): Required<Pick<ShaderPart, 'bindings' | 'uniforms'>> {
+export function joinParts(parts: readonly ShaderPart[]): Required<Pick<ShaderPart, 'bindings' | 'uniforms'>> {
   return {
     bindings: parts.flatMap(({ bindings = [] }) => bindings),
     uniforms: parts.flatMap(({ uniforms = [] }) => uniforms),

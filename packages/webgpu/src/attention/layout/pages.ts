@@ -1,6 +1,6 @@
 import type { PageDesc } from '@tilewise/core';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
-import { listElement, listPart, together } from './list.ts';
+import { joinParts, listElement, listPart } from './list.ts';
 
 /** Makes `NAME_block`: see `pagePart`. */
 export type PagePart = (name: 'k' | 'v', page: PageDesc, blocks: number) => ShaderPart;
@@ -18,7 +18,7 @@ export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: num
   const [outer, inner = 0] = table.strides;
   const counts = `cuPages${suffix}`;
   // As u32, negative numbers are large, and are then clamped to the valid range.
-  const lists = together([tableName, ...(isPacked ? [counts] : [])].map(list => listPart(list, 'u32')));
+  const lists = joinParts([tableName, ...(isPacked ? [counts] : [])].map(list => listPart(list, 'u32')));
   const entry = isPacked
     ? `min(${listElement(counts, 'b')} + page, P.${name}_last_page) * P.${name}_table_stride`
     : `b * P.${name}_table_sb + page * P.${name}_table_stride`;

@@ -1,6 +1,6 @@
 import type { AttentionProblem, OperandDesc, RaggedName } from '@tilewise/core';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
-import { listElement, listPart, together } from './list.ts';
+import { joinParts, listElement, listPart } from './list.ts';
 import { type Side, sideOf } from './operand.ts';
 
 /** A bound beyond every index, but far enough from the limits of i32 that any index can be added to it. */
@@ -35,7 +35,7 @@ function sideFields(
   const isCumulative = packed.length > 0 || kind === 'cumulative';
   const tokens = packed.reduce((least, { shape }) => Math.min(least, shape[2]), unbounded);
   const used = [...(isCumulative ? [cumulative] : []), ...(kind === 'lengths' ? [lengths] : [])];
-  const lists = together(used.map(name => listPart(name, 'i32')));
+  const lists = joinParts(used.map(name => listPart(name, 'i32')));
   const cut = (n: string): string => `u32(clamp(${listElement(cumulative, n)}, 0, i32(P.tokens_${suffix})))`;
   const span = isCumulative
     ? `min(max(${cut('b + 1u')}, start_${suffix}(b)) - start_${suffix}(b), P.${extent})`
@@ -68,7 +68,7 @@ function sideFields(
  */
 function raggedField(name: RaggedName, { shape, strides }: OperandDesc): SequenceField {
   const list = `ragged_${name}`;
-  const { bindings, uniforms } = together([listPart(`raggedOffsets.${name}`, 'i32', list)]);
+  const { bindings, uniforms } = joinParts([listPart(`raggedOffsets.${name}`, 'i32', list)]);
   return {
     name: `origin_${name}`,
     value: `min(u32(max(${listElement(list, 'b')}, 0)), P.${name}_last)`,

@@ -1,7 +1,7 @@
 import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import { elementStore } from '../../codegen/formats/element-store.ts';
-import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
+import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import type { KernelConfig, SumTools } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
@@ -250,7 +250,7 @@ function reduceKernel(
   tables: ShaderPart,
 ): KernelSpec {
   const body = `
-  let n = ${ownPlace};
+  let n = ${invocationIndex};
   if (n < P.count) {
     var sum = 0.0;
     for (var copy = 0u; copy < P.copies; copy++) {
@@ -260,7 +260,7 @@ function reduceKernel(
   }`;
   return kernelSpec({
     name: `attention ${captureGradient(name)}`,
-    ...forPlaces(count),
+    ...invocations(count),
     parts: [
       { uniforms: wholeUniforms({ count, copies, first }) },
       tables,

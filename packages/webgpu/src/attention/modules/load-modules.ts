@@ -1,4 +1,4 @@
-import { type CallReading, TilewiseError } from '@tilewise/core';
+import { type OptionReaders, TilewiseError } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { DropoutTools, SplitKvTools } from '../config/kernel-config.ts';
 import type { WithSegments } from '../layout/segments.ts';
@@ -24,7 +24,7 @@ export interface LoadedModules {
   /** Reads pages, and checks lengths, offsets and page tables that are on the host. */
   readonly sequences?: SequenceTools;
   /** Finds the valid name that is most similar to a misspelt one. */
-  readonly hints?: CallReading['nearestName'];
+  readonly hints?: OptionReaders['nearestName'];
 }
 
 /** The name of a module that is loaded while a context is created. */
@@ -45,16 +45,16 @@ const modules: { readonly [N in LoadedModuleName]-?: () => Promise<Required<Load
 export const loadedModuleNames = /* @__PURE__ */ Object.keys(modules) as readonly LoadedModuleName[];
 
 /** @throws TilewiseError `UNSUPPORTED`: code that a context needs could not be loaded. */
-export function notLoaded(cause: unknown): never {
+export function throwLoadError(cause: unknown): never {
   const message = `the code of the context could not be loaded: ${String(cause)}`;
   throw new TilewiseError('UNSUPPORTED', message, { cause });
 }
 
 /**
  * Loads these modules in parallel.
- * @throws TilewiseError as `notLoaded` does.
+ * @throws TilewiseError as `throwLoadError` does.
  */
 export async function loadModules(names: readonly LoadedModuleName[]): Promise<LoadedModules> {
   const loading = names.map(async name => [name, await modules[name]()] as const);
-  return Object.fromEntries(await Promise.all(loading).catch(notLoaded));
+  return Object.fromEntries(await Promise.all(loading).catch(throwLoadError));
 }

@@ -1,7 +1,7 @@
 import { elementCount } from '@tilewise/core';
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { wgslTypes } from '../../codegen/formats/element-format.ts';
-import { forPlaces, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
+import { invocationIndex, invocations, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { broadcastStrides, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
 import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
@@ -49,13 +49,13 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   ${result}_store4(places, count, values);`;
   const kernel = kernelSpec({
     name: 'map',
-    ...forPlaces(Math.ceil(count / 4)),
+    ...invocations(Math.ceil(count / 4)),
     parts: [
       { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
       ...placedExpression({ ...placed, four }),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
-    body: `  let first = (${ownPlace}) * 4u;
+    body: `  let first = (${invocationIndex}) * 4u;
   if (first >= P.count) {
     return;
   }

@@ -104,7 +104,7 @@ ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
 }`;
   return [
     ...here.map(name => {
-      const reading = four ? readingOf(placed, name) : null;
+      const reading = four ? readersOf(placed, name) : null;
       return readPlaces(name, inputs[name], space.steps[name], reading, isOverBudget, inPlace?.[name]);
     }),
     ...elsewhere.map(name => readAnywhere(name, inputs[name], isOverBudget)),
@@ -126,7 +126,7 @@ function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof 
   return elementFormat(desc.dtype).type;
 }
 
-function readingOf({ expr, space, unaligned, isOverBudget }: PlacedExpression, name: string): Reading {
+function readersOf({ expr, space, unaligned, isOverBudget }: PlacedExpression, name: string): Reading {
   const steps = space.steps[name];
   if (steps.at(-1) === 0) return 'same';
   // Tensors that are also read at other positions are bound as arrays of single elements.

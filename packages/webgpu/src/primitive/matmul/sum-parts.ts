@@ -1,5 +1,5 @@
 import { elementCount } from '@tilewise/core';
-import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../codegen/kernel-spec.ts';
+import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import type { Matrix } from './operands/matrix.ts';
@@ -34,7 +34,7 @@ export function sumPartsKernel(
   const each = M * vectors;
   const count = elementCount(batch) * each;
   const body = `
-  let n = ${ownPlace};
+  let n = ${invocationIndex};
   if (n >= P.count) {
     return;
   }
@@ -50,7 +50,7 @@ export function sumPartsKernel(
   ${C.name}_store4(${C.name}_start(index), row, column, ${withEpilogue(problem, 'index, row, column', 'sum')});`;
   return kernelSpec({
     name: 'matmul sum of parts',
-    ...forPlaces(count),
+    ...invocations(count),
     parts: [
       {
         bindings: [{ name: 'workspace', element: 'vec4f', access: 'read', elementBytes: 4, alignment: 16 }],

@@ -1,6 +1,6 @@
 import { type BackwardProblem, contiguousStrides, type DType, elementCount } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
-import { forPlaces, type KernelSpec, kernelSpec, ownPlace } from '../../../codegen/kernel-spec.ts';
+import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
@@ -229,7 +229,7 @@ function chunksKernel(
   const size = division.rows * division.cols;
   const elements = elementCount(division.parts) * size;
   const body = `
-  let at = ${ownPlace};
+  let at = ${invocationIndex};
   if (at < P.elements) {
     let part = at / ${size}u;
     let row = (at % ${size}u) / ${division.cols}u;
@@ -243,7 +243,7 @@ function chunksKernel(
   }`;
   return kernelSpec({
     name: `attention ${name} sum`,
-    ...forPlaces(elements),
+    ...invocations(elements),
     parts: [
       { uniforms: wholeUniforms({ elements, chunks: division.chunks, Sq, Skv }) },
       place,

@@ -1,8 +1,10 @@
 import { TilewiseError } from '../../errors.ts';
 import type { AllocateWords, Memory } from '../kernels/memory/memory.ts';
 
-/** Words in the memory of kernels that stay until they are released, or until this object is unreachable. */
-export interface KeptWords {
+/**
+ * An arena of words in the memory of kernels: all are freed by `release`, or when the arena is unreachable.
+ */
+export interface WordArena {
   /** @throws TilewiseError with code `OUT_OF_MEMORY`. */
   readonly allocate: AllocateWords;
   release(): void;
@@ -19,12 +21,12 @@ interface Blocks {
 
 const unreachable = /* @__PURE__ */ new FinalizationRegistry<Blocks>(free);
 
-/** Makes an allocator of words in a memory. */
-export function keepWords(memory: Memory): KeptWords {
+/** An empty arena in a memory. */
+export function createWordArena(memory: Memory): WordArena {
   const blocks: Blocks = { memory, places: [] };
   let next = 0;
   let left = 0;
-  const words: KeptWords = {
+  const arena: WordArena = {
     allocate(wanted) {
       const count = Math.ceil(wanted / LINE) * LINE;
       if (count > left) {
@@ -41,12 +43,12 @@ export function keepWords(memory: Memory): KeptWords {
       return at;
     },
     release() {
-      unreachable.unregister(words);
+      unreachable.unregister(arena);
       free(blocks);
     },
   };
-  unreachable.register(words, blocks, words);
-  return words;
+  unreachable.register(arena, blocks, arena);
+  return arena;
 }
 
 function free({ memory, places }: Blocks): void {
