@@ -26,7 +26,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { bundleBudgets } from './checks/bundle-budgets.mjs';
 import { bundleSize } from './checks/bundle-size.mjs';
-import { packagesOf, snippetsOf } from './checks/snippets.mjs';
+import { packagesOf, pagesIn, snippetsOf } from './checks/snippets.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compilerOf = name =>
@@ -201,15 +201,9 @@ async function keepBudgets({ name }, project) {
  * documentation names.
  */
 function checkExamples({ folder, name }, project) {
-  const docs = join(root, 'docs');
-  const pages = ['.', 'guide', 'start'].flatMap(part =>
-    readdirSync(join(docs, part))
-      .filter(page => page.endsWith('.md') && page !== 'extending.md')
-      .map(page => join(docs, part, page)),
-  );
   const isInstalled = other => existsSync(join(project, 'node_modules', other));
   const own = snippetsOf(readFileSync(join(root, 'packages', folder, 'README.md'), 'utf8'));
-  const guides = pages
+  const guides = pagesIn(join(root, 'docs'))
     .flatMap(page => snippetsOf(readFileSync(page, 'utf8')))
     .filter(code => packagesOf(code).includes(name));
   const files = [...own, ...guides]

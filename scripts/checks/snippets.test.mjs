@@ -1,5 +1,14 @@
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { packagesOf, snippetsOf } from './snippets.mjs';
+import { packagesOf, pagesIn, snippetsOf } from './snippets.mjs';
+
+test('the pages with examples are those of all folders, without the recipes', () => {
+  const docs = fileURLToPath(new URL('../../docs', import.meta.url));
+  const pages = pagesIn(docs).map(page => relative(docs, page));
+  expect(pages).toEqual(expect.arrayContaining(['why.md', join('guide', 'attention', 'heads.md')]));
+  expect(pages).not.toContain('extending.md');
+});
 
 test('snippets are the blocks of TypeScript, with what they continue', () => {
   const page = ['```ts', 'a;', '```', '```ts continued', 'b;', '```', '```js', 'c;', '```', ''].join('\n');

@@ -4,24 +4,12 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { snippetsOf } from '../../../../scripts/checks/snippets.mjs';
+import { pagesIn, snippetsOf } from '../../../../scripts/checks/snippets.mjs';
 import { runExample } from '../live/run-example.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
-// The examples of `extending.md` are changes to the packages; tests in docs/ apply them.
-const skipped = ['node_modules', 'src', 'dist', 'extending.md'];
-
-function pagesIn(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
-    const path = join(folder, entry.name);
-    if (skipped.includes(entry.name)) return [];
-    if (entry.isDirectory()) return pagesIn(path);
-    return entry.name.endsWith('.md') ? [path] : [];
-  });
-}
-
 const readmes = readdirSync(join(root, 'packages')).map(name => join(root, 'packages', name, 'README.md'));
-const examples = [...pagesIn(join(root, 'docs')), ...readmes].flatMap(page =>
+const examples = [...pagesIn(join(root, 'docs')), ...readmes].flatMap((page: string) =>
   snippetsOf(readFileSync(page, 'utf8')).map((code: string, n: number) => ({
     name: `${relative(root, page).replaceAll('/', '__').replace('.md', '')}-${n + 1}.ts`,
     code,
