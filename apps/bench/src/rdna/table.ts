@@ -15,7 +15,7 @@ const registersOf: Readonly<Record<string, number>> = { navi31: 768, navi32: 768
 const fewRegisters = 512;
 
 /** The report of Mesa's compiler on a kernel. */
-export interface MesaReport extends WaveWork {
+interface MesaReport extends WaveWork {
   readonly registers: number;
   readonly spilled: number;
   readonly inverseThroughput: number;
@@ -28,7 +28,7 @@ export interface MesaReport extends WaveWork {
 }
 
 /** Parses Mesa's report on a kernel: its statistics, and the listing of its instructions with clocks. */
-export function mesaReport(printed: string, kernel: CompiledKernel, family: string): MesaReport {
+function mesaReport(printed: string, kernel: CompiledKernel, family: string): MesaReport {
   // Kernels that were not announced may follow.
   const text = printed.slice(0, printed.indexOf('\n********************'));
   const statistic = (name: string): number => {

@@ -2,7 +2,7 @@
 type Bytes = readonly number[];
 
 /** `TensorProto.DataType`. */
-export const onnxType = { float32: 1, int32: 6, float16: 10 } as const;
+const onnxType = { float32: 1, int32: 6, float16: 10 } as const;
 export type OnnxType = keyof typeof onnxType;
 
 const INT = 2;

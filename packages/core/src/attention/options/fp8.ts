@@ -24,7 +24,7 @@ import { checkForms, formsOf, type OptionForm } from './schema.ts';
  * The scalars as f32 tensors of one element: scalars that are numbers, or absent (1), become host arrays.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
  */
-export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
+function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
   checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' }, nearestName);
   const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
   return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
@@ -74,7 +74,7 @@ const backwardNames: readonly Mxfp8OperandName[] = [...forwardNames, 'qT', 'kT',
  * (backward) dO.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the tensor.
  */
-export function mxfp8Tensors<T extends TensorDesc>(
+function mxfp8Tensors<T extends TensorDesc>(
   given: Mxfp8Options<T>,
   operands: Readonly<Partial<Record<'q' | 'k' | 'v' | 'dO', TensorDesc>>>,
 ): Mxfp8Tensors<T> {

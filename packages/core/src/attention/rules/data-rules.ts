@@ -20,7 +20,7 @@ import type {
  * checked.
  * @throws InvalidArgumentError naming the option.
  */
-export function validateOperands<T extends TensorDesc>(
+function validateOperands<T extends TensorDesc>(
   problem: AttentionProblem,
   operands: Operands<T | HostArray>,
 ): void {
@@ -39,7 +39,7 @@ export function validateOperands<T extends TensorDesc>(
  * Checks the data of a backward call.
  * @throws InvalidArgumentError naming the option.
  */
-export function validateBackwardOperands<T extends TensorDesc>(
+function validateBackwardOperands<T extends TensorDesc>(
   { forward, dO, dq, dk, dv }: BackwardProblem,
   operands: Operands<T | HostArray>,
 ): void {

@@ -23,7 +23,7 @@ export function readShapeOption(text: string): ShapeOption {
  * Parses `2x16x384x64` as extents; `-` is a scalar.
  * @throws Error if an extent is not an integer of at least 0.
  */
-export function readExtents(text: string): number[] {
+function readExtents(text: string): number[] {
   if (text === '-') return [];
   if (!/^\d+(x\d+)*$/.test(text)) throw new Error(`'${text}' must be integers separated by x`);
   return text.split('x').map(Number);

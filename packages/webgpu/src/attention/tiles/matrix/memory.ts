@@ -48,7 +48,7 @@ export const lanesOfRow = (tile: MatrixTileShape): number => scoreSides(tile).co
  * The number of vec4s in a subgroup's part of `scratch` (one matrix of products, or 16 channels of results),
  * and in its part of `weights` (one sum).
  */
-export const scratchSize = (tile: MatrixTileShape): number => scoreSides(tile).rows * scratchPitch(tile);
+const scratchSize = (tile: MatrixTileShape): number => scoreSides(tile).rows * scratchPitch(tile);
 export const weightsSize = (tile: MatrixTileShape): number => scoreSides(tile).rows * weightsPitch(tile);
 
 /**
@@ -61,7 +61,7 @@ export const firstOfLane = (tile: MatrixTileShape, pitch: number): string =>
     : `subgroup_lane / 2u * ${pitch}u + subgroup_lane % 2u * 4u`;
 
 /** The number of vec4s in a pool. */
-export const poolSize = (tile: MatrixTileShape, D: number): number => streamedRows(tile) * poolPitch(tile, D);
+const poolSize = (tile: MatrixTileShape, D: number): number => streamedRows(tile) * poolPitch(tile, D);
 
 /** The workgroup memory for an operand whose rows are streamed. */
 export const poolOf = ({ name }: Pick<TileOperand, 'name'>): string => `${name}_pool`;
