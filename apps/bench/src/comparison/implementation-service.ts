@@ -1,11 +1,11 @@
 import { Tensor } from '@tilewise/core';
 import { summary } from '@tilewise/device-report/measure';
 import { openWebGpu } from '../gpu/open-webgpu.ts';
-import type { SuiteOptions } from '../suites/suite.ts';
+import { countDispatches, openPeerEnvironment } from '../peers/peer-environment.ts';
+import type { SuiteOptions } from '../suite.ts';
 import { attentionCase, type CaseDType, type Shape4 } from '../workloads/attention/attention-case.ts';
 import type { Implementation, OpenCase, Pass } from './implementation.ts';
 import { isPeer, loadImplementation } from './implementations.ts';
-import { countDispatches, openPeerEnvironment } from './peer-environment.ts';
 
 /** A case as sent to another process, which generates the same inputs from it. */
 export type CaseName = readonly [shape: Shape4, dtype: CaseDType, causal: boolean];

@@ -1,11 +1,11 @@
 import type { BenchGpu } from '../gpu/open-webgpu.ts';
+import { findPeer } from '../peers/peer-module.ts';
 import type { Implementation } from './implementation.ts';
 import { jaxJs } from './implementations/jax-js.ts';
 import { naive } from './implementations/naive.ts';
 import { onnxruntimeWeb } from './implementations/onnxruntime-web.ts';
 import { tfjs } from './implementations/tfjs.ts';
 import { tilewise } from './implementations/tilewise.ts';
-import { findPeer } from './peer-module.ts';
 
 /** How an implementation is found and loaded. */
 interface ImplementationSource {

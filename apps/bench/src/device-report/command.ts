@@ -10,8 +10,8 @@ import {
 } from '@tilewise/device-report';
 import type { ExaminationEvent } from '@tilewise/device-report/measure';
 import type { Console } from '../command/bench.ts';
-import { table } from '../command/table.ts';
-import { UsageError } from '../suites/suite.ts';
+import { UsageError } from '../suite.ts';
+import { table } from '../table.ts';
 
 /** The functions and values that the command uses; tests pass others. */
 export interface ReportHost {

@@ -4,8 +4,8 @@ import { createContext, type GpuContext } from '@tilewise/webgpu';
 import { matrixTiles } from '@tilewise/webgpu/matrix';
 import { createTrace, formatTrace, takeTrace } from '@tilewise/webgpu/trace';
 import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
-import { type SuiteOption, type SuiteOptions, UsageError } from '../suites/suite.ts';
-import { parseChoices } from '../workloads/attention/attention-case.ts';
+import { parseChoices } from '../parse-choices.ts';
+import { type SuiteOption, type SuiteOptions, UsageError } from '../suite.ts';
 import { giveWay } from './give-way.ts';
 
 /** WebGPU as the bench uses it: one device for everything that a run measures. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { attentionCase } from '../workloads/attention/attention-case.ts';
-import { attentionPlans } from './attention-plans.ts';
+import { attentionPlans } from '../workloads/attention/attention-plans.ts';
 import { openWebGpu } from './open-webgpu.ts';
 import { traceOnce } from './trace-once.ts';
 

@@ -1,7 +1,8 @@
 import { cost, type Engine, normalise, type Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { normalInputs, summary } from '@tilewise/device-report/measure';
-import type { Row } from '../command/table.ts';
+import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
+import type { Row } from '../table.ts';
 import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../wasm/onnxruntime.ts';
 import { MEASURED_MS, timeMatmul } from '../wasm/time-matmul.ts';
@@ -12,7 +13,6 @@ import {
   type SampledCall,
   sampleRows,
 } from '../workloads/attention/sampled-reference.ts';
-import { type Suite, type SuiteOptions, UsageError, WrongResult } from './suite.ts';
 
 type DType = 'f32' | 'f16' | 'bf16';
 

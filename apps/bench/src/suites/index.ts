@@ -1,9 +1,9 @@
+import type { Suite } from '../suite.ts';
 import { cpu } from './cpu.ts';
 import { gpuSuites } from './gpu/index.ts';
 import { operations } from './operations.ts';
 import { philox } from './philox.ts';
 import { rdna } from './rdna.ts';
-import type { Suite } from './suite.ts';
 import { train } from './train.ts';
 
 /** Every suite. To add one, add a file beside this one and a line here, or in `gpu/index.ts`. */

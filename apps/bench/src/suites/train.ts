@@ -1,15 +1,15 @@
 import { summary } from '@tilewise/device-report/measure';
 import type { AutocastDType } from '@tilewise/nn';
-import type { Row } from '../command/table.ts';
-import { findPeer } from '../comparison/peer-module.ts';
 import { toggleOption } from '../gpu/open-webgpu.ts';
+import { parseChoices } from '../parse-choices.ts';
+import { findPeer } from '../peers/peer-module.ts';
+import { type Suite, UsageError, WrongResult } from '../suite.ts';
+import type { Row } from '../table.ts';
 import { timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
-import { parseChoices } from '../workloads/attention/attention-case.ts';
 import { CHECKED_STEPS, type TrainingCase, trainingCases } from '../workloads/training/training-case.ts';
 import { type EntrySettings, openEntries } from '../workloads/training/training-entries.ts';
 import type { Steps } from '../workloads/training/training-run.ts';
-import { type Suite, UsageError, WrongResult } from './suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
 const autocastDTypes = ['f16', 'bf16'] as const satisfies readonly AutocastDType[];

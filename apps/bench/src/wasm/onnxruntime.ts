@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Tensor } from '@tilewise/core';
-import { findPeer } from '../comparison/peer-module.ts';
-import { UsageError } from '../suites/suite.ts';
+import { findPeer } from '../peers/peer-module.ts';
+import { UsageError } from '../suite.ts';
 import { onnxModel } from './onnx-model.ts';
 
 export interface OnnxTensor {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Tensor } from '@tilewise/core';
 import { bufferOf } from '../../gpu/buffers.ts';
+import { loopVariableNote } from '../../peers/peer-environment.ts';
+import { importPeer, peerIn } from '../../peers/peer-module.ts';
 import { type OnnxType, type OnnxValue, onnxModel } from '../../wasm/onnx-model.ts';
 import { type AttentionCase, copiesOf } from '../../workloads/attention/attention-case.ts';
 import type { Implementation } from '../implementation.ts';
-import { loopVariableNote } from '../peer-environment.ts';
-import { importPeer, peerIn } from '../peer-module.ts';
 import { fromTokens, swapHeads } from './head-order.ts';
 
 interface OrtTensor {

@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
+import { loopVariableNote } from '../../peers/peer-environment.ts';
+import { peerIn, requirePeer } from '../../peers/peer-module.ts';
 import { copiesOf } from '../../workloads/attention/attention-case.ts';
 import type { Implementation } from '../implementation.ts';
-import { loopVariableNote } from '../peer-environment.ts';
-import { peerIn, requirePeer } from '../peer-module.ts';
 
 interface TfTensor {
   data(): Promise<Float32Array>;

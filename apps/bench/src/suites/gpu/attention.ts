@@ -2,10 +2,8 @@ import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { measurePeak, type Peak, time, timePasses } from '@tilewise/device-report/measure';
 import { gpuClock } from '@tilewise/webgpu/tune';
-import type { Row } from '../../command/table.ts';
 import { Comparison } from '../../comparison/comparison.ts';
 import { implementationsIn, isPeer } from '../../comparison/implementations.ts';
-import { attentionPlans } from '../../gpu/attention-plans.ts';
 import {
   type BenchGpu,
   deviceOptions,
@@ -14,15 +12,18 @@ import {
   toggleOption,
 } from '../../gpu/open-webgpu.ts';
 import { traceOnce } from '../../gpu/trace-once.ts';
+import { parseChoices } from '../../parse-choices.ts';
+import { type Suite, type SuiteOptions, UsageError } from '../../suite.ts';
+import type { Row } from '../../table.ts';
 import {
   type AttentionCase,
   attentionCase,
   type CaseDType,
   caseColumns,
-  parseChoices,
   parseShapes,
   toleranceOf,
 } from '../../workloads/attention/attention-case.ts';
+import { attentionPlans } from '../../workloads/attention/attention-plans.ts';
 import {
   checkBackward,
   checkForward,
@@ -30,7 +31,6 @@ import {
   type SampledForward,
   sampleRows,
 } from '../../workloads/attention/sampled-reference.ts';
-import { type Suite, type SuiteOptions, UsageError } from '../suite.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
 const masks = ['full', 'causal'] as const;

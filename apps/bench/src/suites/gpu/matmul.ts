@@ -8,9 +8,9 @@ import {
   timeInTurn,
 } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
-import type { Row } from '../../command/table.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
-import { type Suite, UsageError, WrongResult } from '../suite.ts';
+import { type Suite, UsageError, WrongResult } from '../../suite.ts';
+import type { Row } from '../../table.ts';
 
 /** The engine's product beside the fastest that can be written for one size. */
 export const matmul: Suite = {

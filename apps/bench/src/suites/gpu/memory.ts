@@ -11,12 +11,12 @@ import {
   sdpaBackward,
 } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
-import type { Row } from '../../command/table.ts';
 import { type BufferCount, countBuffers } from '../../gpu/buffer-count.ts';
 import { openWebGpu } from '../../gpu/open-webgpu.ts';
+import { type Suite, UsageError, WrongResult } from '../../suite.ts';
+import type { Row } from '../../table.ts';
 import { parseShapes, type Shape4 } from '../../workloads/attention/attention-case.ts';
 import { checkBackward, checkForward, sampleRows } from '../../workloads/attention/sampled-reference.ts';
-import { type Suite, UsageError, WrongResult } from '../suite.ts';
 
 const usual: Shape4 = [1, 2, 4096, 64];
 const lengths = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];

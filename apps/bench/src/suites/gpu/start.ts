@@ -1,11 +1,11 @@
 import { normalInputs } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
-import type { Row } from '../../command/table.ts';
+import type { Suite } from '../../suite.ts';
+import type { Row } from '../../table.ts';
 import { startStopwatch } from '../../timing/stopwatch.ts';
 import { parseShapes, type Shape4 } from '../../workloads/attention/attention-case.ts';
 import { checkBackward, checkForward, sampleRows } from '../../workloads/attention/sampled-reference.ts';
-import type { Suite } from '../suite.ts';
 
 /** Few scores, which small tiles compute, and enough scores for the tiles that take longer to compile. */
 const defaultShapes = '1x1x64x32,1x4x256x64';

@@ -7,15 +7,11 @@ import {
   tableTile,
   tune,
 } from '@tilewise/webgpu/tune';
-import type { Row } from '../../command/table.ts';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
-import {
-  type CaseDType,
-  parseChoices,
-  parseShapes,
-  type Shape4,
-} from '../../workloads/attention/attention-case.ts';
-import { type Suite, UsageError } from '../suite.ts';
+import { parseChoices } from '../../parse-choices.ts';
+import { type Suite, UsageError } from '../../suite.ts';
+import type { Row } from '../../table.ts';
+import { type CaseDType, parseShapes, type Shape4 } from '../../workloads/attention/attention-case.ts';
 
 const dtypes = ['f32', 'f16', 'bf16'] as const;
 const masks = ['full', 'causal'] as const;

@@ -1,7 +1,7 @@
 import { cost, normalise, type Tensor } from '@tilewise/core';
 import { normalInputs } from '@tilewise/device-report/measure';
 import { copiesBeyondCaches } from '../../gpu/buffers.ts';
-import { UsageError } from '../../suites/suite.ts';
+import { UsageError } from '../../suite.ts';
 
 export type Shape4 = readonly [B: number, H: number, S: number, D: number];
 export type CaseDType = 'f32' | 'f16' | 'bf16';
@@ -63,14 +63,5 @@ export function parseShapes(text: string): Shape4[] {
       throw new UsageError(`--shapes must be shapes such as 1x4x512x64, got '${item}'.`);
     }
     return [parts[0], parts[1], parts[2], parts[3]];
-  });
-}
-
-/** Parses and checks a list of choices such as `f32,f16`. */
-export function parseChoices<T extends string>(option: string, text: string, choices: readonly T[]): T[] {
-  return text.split(',').map(item => {
-    const found = choices.find(choice => choice === item.trim());
-    if (!found) throw new UsageError(`--${option} must be one of ${choices.join(', ')}, got '${item}'.`);
-    return found;
   });
 }

@@ -1,5 +1,5 @@
 import type { Tensor } from '@tilewise/core';
-import { WrongResult } from '../../suites/suite.ts';
+import { WrongResult } from '../../suite.ts';
 
 /**
  * A call whose rows can be computed one by one: all tensors are (B, H, S, D), with the default scale, causal

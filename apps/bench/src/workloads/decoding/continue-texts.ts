@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
-import type { Row } from '../../command/table.ts';
-import { findPeer } from '../../comparison/peer-module.ts';
 import { openWebGpu } from '../../gpu/open-webgpu.ts';
-import { type SuiteOptions, UsageError, WrongResult } from '../../suites/suite.ts';
+import { parseChoices } from '../../parse-choices.ts';
+import { findPeer } from '../../peers/peer-module.ts';
+import { type SuiteOptions, UsageError, WrongResult } from '../../suite.ts';
+import type { Row } from '../../table.ts';
 import type { Took } from '../../timing/stopwatch.ts';
 import { notInstalled } from '../../wasm/onnxruntime.ts';
-import { parseChoices } from '../attention/attention-case.ts';
 import { decoderSizes, promptOf } from './decoder-case.ts';
 import { type DecodingRun, onnxDecoding, ownDecoding, weightsOf } from './decoding-run.ts';
 

@@ -1,6 +1,6 @@
 import type { Tensor } from '@tilewise/core';
-import { addIteratorHelpers } from '../../../comparison/implementations/jax-js.ts';
-import { findPeer, importPeer } from '../../../comparison/peer-module.ts';
+import { addIteratorHelpers } from '../../../peers/iterator-helpers.ts';
+import { findPeer, importPeer } from '../../../peers/peer-module.ts';
 import { startStopwatch } from '../../../timing/stopwatch.ts';
 import type { TrainingCase } from '../training-case.ts';
 import type { TrainingRun } from '../training-run.ts';

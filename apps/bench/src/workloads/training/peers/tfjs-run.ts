@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Tensor } from '@tilewise/core';
-import { findPeer, requirePeer } from '../../../comparison/peer-module.ts';
+import { findPeer, requirePeer } from '../../../peers/peer-module.ts';
 import { startStopwatch } from '../../../timing/stopwatch.ts';
 import type { TrainingCase } from '../training-case.ts';
 import type { TrainingRun } from '../training-run.ts';

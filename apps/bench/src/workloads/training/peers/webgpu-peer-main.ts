@@ -4,9 +4,9 @@
  * JSON. `peerRun` describes the protocol.
  */
 import { createInterface } from 'node:readline';
-import { openPeerEnvironment } from '../../../comparison/peer-environment.ts';
 import { openWebGpu } from '../../../gpu/open-webgpu.ts';
-import type { SuiteOptions } from '../../../suites/suite.ts';
+import { openPeerEnvironment } from '../../../peers/peer-environment.ts';
+import type { SuiteOptions } from '../../../suite.ts';
 import { trainingCases, weightsOfCase } from '../training-case.ts';
 import { webgpuPeers } from './webgpu-peers.ts';
 

@@ -1,9 +1,9 @@
 import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
-import { type AttentionCase, copiesOf } from '../workloads/attention/attention-case.ts';
-import { bufferOf, emptyBuffer, readBuffer } from './buffers.ts';
-import { kernelVariants } from './kernel-variant.ts';
-import type { EncodePlan } from './trace-once.ts';
+import { bufferOf, emptyBuffer, readBuffer } from '../../gpu/buffers.ts';
+import { kernelVariants } from '../../gpu/kernel-variant.ts';
+import type { EncodePlan } from '../../gpu/trace-once.ts';
+import { type AttentionCase, copiesOf } from './attention-case.ts';
 
 /** Attention of one case on the GPU, as plans that encode into a pass. */
 export interface AttentionPlans {

@@ -1,4 +1,4 @@
-import type { Row } from '../command/table.ts';
+import type { Row } from './table.ts';
 
 /** An option of a suite on the command line. Without `value`, the option is a switch. */
 export interface SuiteOption {
