@@ -7,14 +7,9 @@ import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../wasm/onnxruntime.ts';
 import { MEASURED_MS, timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
-import {
-  checkBackward,
-  checkForward,
-  type SampledCall,
-  sampleRows,
-} from '../workloads/attention/sampled-reference.ts';
-
-type DType = 'f32' | 'f16' | 'bf16';
+import type { CaseDType } from '../workloads/attention/attention-case.ts';
+import { checkResults } from '../workloads/attention/check-results.ts';
+import type { SampledCall } from '../workloads/attention/sampled-reference.ts';
 
 /** The case of one row. */
 interface Case {
@@ -22,7 +17,7 @@ interface Case {
   readonly S: number;
   readonly D: number;
   readonly causal: boolean;
-  readonly dtype: DType;
+  readonly dtype: CaseDType;
 }
 
 const variants = ['wasm-relaxed-simd', 'wasm-simd', 'typescript'] as const;
@@ -119,12 +114,7 @@ async function measure({ H, S, D, causal, dtype }: Case, settings: Settings): Pr
   const inputs = { q, k, v, o, lse, dO };
   const exactInputs = { ...exact, ...(await one.sdpa(exact.q, exact.k, exact.v, options)) };
   const gradients = await one.sdpaBackward(inputs, options);
-  if (dtype === 'f32') {
-    const call = { q, k, v, causal };
-    const places = sampleRows(call, 4);
-    checkForward(call, { o, lse }, places);
-    checkBackward(call, { o, lse, dO, ...gradients }, places);
-  }
+  checkResults({ q, k, v, dO, causal, dtype }, { o, lse, ...gradients });
   const session = onnx && dtype === 'f32' ? await openSession(onnx, { q, k, v, causal }, o) : null;
   const product = await wasmMatmul(D, relaxed);
 

@@ -1,4 +1,3 @@
-import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { measurePeak, type Peak, time, timePasses } from '@tilewise/device-report/measure';
 import { gpuClock } from '@tilewise/webgpu/tune';
@@ -21,16 +20,9 @@ import {
   type CaseDType,
   caseColumns,
   parseShapes,
-  toleranceOf,
 } from '../../workloads/attention/attention-case.ts';
 import { attentionPlans } from '../../workloads/attention/attention-plans.ts';
-import {
-  checkBackward,
-  checkForward,
-  type SampledCall,
-  type SampledForward,
-  sampleRows,
-} from '../../workloads/attention/sampled-reference.ts';
+import { checkResults } from '../../workloads/attention/check-results.ts';
 
 const engines = ['cpu', 'webgpu'] as const;
 const masks = ['full', 'causal'] as const;
@@ -118,22 +110,6 @@ function rowOf(
   };
 }
 
-/** The values of a case for the sampled reference, in f32. */
-function sampledCall({ q, k, v, causal }: AttentionCase): SampledCall {
-  return { q: q.cast('f32'), k: k.cast('f32'), v: v.cast('f32'), causal };
-}
-
-function checkResults(
-  of: AttentionCase,
-  results: SampledForward & Readonly<Record<'dq' | 'dk' | 'dv', Tensor>>,
-): void {
-  const call = sampledCall(of);
-  const places = sampleRows(call, 6);
-  const tolerance = toleranceOf(of.dtype);
-  checkForward(call, results, places, tolerance.forward);
-  checkBackward(call, { ...results, dO: of.dO.cast('f32') }, places, tolerance.backward);
-}
-
 async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]> {
   const { q, k, v, dO, causal, shape } = of;
   const engine = cpuEngine();
@@ -141,8 +117,7 @@ async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]>
   const { o, lse } = await engine.sdpa(q, k, v, { causal });
   const inputs = { q, k, v, o, lse, dO };
   const { dq, dk, dv } = await engine.sdpaBackward(inputs, { causal });
-  const [o32, dq32, dk32, dv32] = [o, dq, dk, dv].map(t => t.cast('f32'));
-  checkResults(of, { o: o32, lse, dq: dq32, dk: dk32, dv: dv32 });
+  checkResults(of, { o, lse, dq, dk, dv });
   const forward = await time(() => engine.sdpa(q, k, v, { causal }), { ms: 300 });
   const backward = await time(() => engine.sdpaBackward(inputs, { causal }), { ms: 300 });
   const more = { timer: 'wall clock', kernels: '', adapter: engine.description, features: '', toggles: '' };
