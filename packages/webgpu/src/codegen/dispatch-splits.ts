@@ -10,14 +10,17 @@ import { type StorageBinding, tensorOf } from './shader-part.ts';
 export interface DispatchSplit {
   readonly first: number;
   readonly end: number;
-  readonly windows: ReadonlyMap<string, readonly [number, number]>;
+  readonly windows: ReadonlyMap<string, Window>;
 }
 
 /** The first and the last index (inclusive). */
-type Range = readonly [number, number];
+type Range = readonly [first: number, last: number];
+
+/** From an element or workgroup to another (exclusive). */
+type Window = readonly [from: number, to: number];
 
 /** The elements [x, y) that the workgroups from `first` to `end` (exclusive) of a grid touch. */
-export function windowOf(footprint: Footprint, grid: KernelGrid, first: number, end: number): Range {
+export function windowOf(footprint: Footprint, grid: KernelGrid, first: number, end: number): Window {
   const { batches, heads, rows, inner } = footprint;
   const perBatch = grid.heads * grid.tiles;
   const batch: Range = [Math.floor(first / perBatch), Math.floor((end - 1) / perBatch)];
@@ -79,7 +82,7 @@ export function dispatchSplits(
   limit: BindingLimit,
 ): readonly DispatchSplit[] | string {
   const { bindings, grid, groups } = kernel;
-  const whole = new Map<string, Range>(
+  const whole = new Map<string, Window>(
     bindings.map(binding => [binding.name, segmentOf(binding, [0, spans[tensorOf(binding)] ?? 0])]),
   );
   const tooLarge = ({ windows }: DispatchSplit, bytes: number): string | undefined =>
@@ -125,8 +128,8 @@ export function dispatchSplits(
   return found ?? kernel.name;
 }
 
-/** The part of a window that a binding covers: all of it, or one segment; the last segment has the rest. */
-function segmentOf({ segment }: StorageBinding, [from, to]: Range): Range {
+/** The part of a window that a binding covers: the whole, or one segment; the last segment has the rest. */
+function segmentOf({ segment }: StorageBinding, [from, to]: Window): Window {
   if (!segment) return [from, to];
   const { index, count, elements } = segment;
   const start = Math.min(to, from + index * elements);
@@ -134,7 +137,7 @@ function segmentOf({ segment }: StorageBinding, [from, to]: Range): Range {
 }
 
 /** Divides `total` items into runs of at most `size`, none of which crosses a multiple of `within`. */
-function* cut(total: number, within: number, size: number): Generator<Range> {
+function* cut(total: number, within: number, size: number): Generator<Window> {
   for (let at = 0; at < total; at += within) {
     for (let first = at; first < at + within; first += size)
       yield [first, Math.min(first + size, at + within)];

@@ -131,7 +131,15 @@ ${body.trimEnd()}
   const source = [distinct(part => part.directives).join('\n'), wgsl, declarations.trim(), main]
     .filter(Boolean)
     .join('\n\n');
-  return { name, wgsl: `${formatWgsl(withoutIdle(source))}\n`, bindings, gathered, uniforms, groups, grid };
+  return {
+    name,
+    wgsl: `${formatWgsl(withoutUnusedVariables(source))}\n`,
+    bindings,
+    gathered,
+    uniforms,
+    groups,
+    grid,
+  };
 }
 
 /** WGSL: the index of an invocation among those of `invocations`. */
@@ -147,7 +155,7 @@ export const invocations = (count: number): { readonly groups: number; readonly 
  * Removes unused workgroup variables: parts declare the variables of everything that they can do, but a
  * kernel needs only those that it uses.
  */
-function withoutIdle(source: string): string {
+function withoutUnusedVariables(source: string): string {
   return source.replace(/^var<workgroup> (\w+).*\n/gm, (line, name: string) =>
     source.split(new RegExp(`\\b${name}\\b`)).length > 2 ? line : '',
   );
