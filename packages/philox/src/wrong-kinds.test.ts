@@ -65,6 +65,13 @@ test.each<[call: string, run: (misspelt: object) => unknown]>([
   expect(() => run({ ofset: 3n })).toThrow(/^ofset is not an option; the options are .*/);
 });
 
+test('dropoutMask says how many extents a shape has that are not four', () => {
+  expect(() => dropoutMask({ ...mask, shape: [1, 2, 2] as never })).toThrow(
+    'shape must be [B, H, Sq, Skv], got 3 extents',
+  );
+  expect(() => dropoutMask({ ...mask, shape: 4 as never })).toThrow('shape must be [B, H, Sq, Skv], got 4');
+});
+
 test.each([3, 'x', null, {}])('dropoutMask refuses rowStrides of %j', rowStrides => {
   expect(() => dropoutMask({ ...mask, rowStrides: rowStrides as never })).toThrow(
     expect.objectContaining({ argument: 'rowStrides' }),

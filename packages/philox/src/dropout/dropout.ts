@@ -49,7 +49,8 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
   checkObject('options', options);
   const { shape } = options;
   if (!Array.isArray(shape) || shape.length !== 4) {
-    throw new InvalidArgumentError('shape', `must be [B, H, Sq, Skv], got ${describeValue(shape)}`);
+    const got = Array.isArray(shape) ? `${shape.length} extents` : describeValue(shape);
+    throw new InvalidArgumentError('shape', `must be [B, H, Sq, Skv], got ${got}`);
   }
   const [B, H, Sq, Skv] = options.shape;
   const { keepRow } = createDropout({ ...options, shape: { B, H, Sq, Skv } });

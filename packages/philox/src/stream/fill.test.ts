@@ -92,13 +92,13 @@ describe('the other fills', () => {
 
   it('reject wrong destinations and probabilities', () => {
     expect(() => fillUniform([] as unknown as Float32Array, { seed: 1 })).toThrow(
-      'out must be a Float32Array',
+      'out must be a Float32Array, got Array',
     );
     expect(() => fillNormal([] as unknown as Float32Array, { seed: 1 })).toThrow(
-      'out must be a Float32Array',
+      'out must be a Float32Array, got Array',
     );
     expect(() => fillBernoulli([] as unknown as Uint8Array, { seed: 1, p: 0 })).toThrow(
-      'out must be a Uint8Array',
+      'out must be a Uint8Array, got Array',
     );
     expect(() => fillBernoulli(new Uint8Array(1), { seed: 1, p: 1.5 })).toThrow(
       'p must be a number in [0, 1], got 1.5',
