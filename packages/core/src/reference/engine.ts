@@ -1,4 +1,4 @@
-import { hostEngine } from '../engine/host-engine.ts';
+import { hostEngine } from '../primitive/host/host-engine.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { sdpa, sdpaBackward } from './sdpa.ts';

@@ -1,9 +1,9 @@
 import type { BroadcastDesc } from '../../attention/problem/problem.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import type { QueryTile } from '../attention/tiles/score-tile.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 import { copyLine, createLoadLine, type LoadLine } from './load-line.ts';
+import type { QueryTile } from './query-tile.ts';
 
 /**
  * The rows of a bias or mask, broadcast to (B, Hq, Sq, Skv), for the queries of a tile; stored in the

@@ -1,8 +1,8 @@
 import type { HostOperand } from '../../attention/host/addressing.ts';
-import type { QueryTile } from '../attention/tiles/score-tile.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { PANEL_BYTES, padded } from '../kernels/interface/panel.ts';
 import { createOperandRows } from './operand-rows.ts';
+import type { QueryTile } from './query-tile.ts';
 
 /** One tile of query rows of an operand (q, o, dO) in f32. */
 export interface RowPanel {

@@ -1,9 +1,9 @@
 import { dequantised } from '../../../attention/host/dequantise.ts';
 import type { BackwardOperands, BackwardProblem } from '../../../attention/problem/problem.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
+import type { QueryTile } from '../../operands/query-tile.ts';
 import type { PassContext } from '../pass-context.ts';
 import { backwardTasks, type Claim, headsThatShare, type KeysTask, type TileRange } from '../tasks.ts';
-import type { QueryTile } from '../tiles/score-tile.ts';
 import { tileSizeOf, wholeBlocks } from '../tiles/tile-size.ts';
 import { createGradientResults } from './gradients/gradient-results.ts';
 import { createHeadGradient } from './gradients/head-gradient.ts';

@@ -2,7 +2,8 @@ import { required } from '../../../attention/host/required.ts';
 import type { ScoreChain } from '../../../score/score-chain.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import { createBiasRows } from '../../operands/broadcast-rows.ts';
-import type { QueryTile, ScoreTile } from './score-tile.ts';
+import type { QueryTile } from '../../operands/query-tile.ts';
+import type { ScoreTile } from './score-tile.ts';
 import type { SoftcapTile } from './softcap.ts';
 import type { RowsContext, TileVisibility } from './visibility.ts';
 

@@ -1,10 +1,4 @@
-/** A tile of query rows: `rows` queries, from i0 on, of head h of sequence b. */
-export interface QueryTile {
-  readonly b: number;
-  readonly h: number;
-  readonly i0: number;
-  readonly rows: number;
-}
+import type { QueryTile } from '../../operands/query-tile.ts';
 
 /**
  * A tile of the score matrix: the rows of a query tile, and `columns` keys from j0 on. `index` counts the

@@ -5,8 +5,9 @@ import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import { createMaskRows } from '../../operands/broadcast-rows.ts';
+import type { QueryTile } from '../../operands/query-tile.ts';
 import type { RowRanges, Seen } from './row-ranges.ts';
-import { NO_TILE, type QueryTile, type ScoreTile } from './score-tile.ts';
+import { NO_TILE, type ScoreTile } from './score-tile.ts';
 import type { TileSize } from './tile-size.ts';
 
 /** Which queries see which keys within one tile of the score matrix. */

@@ -2,9 +2,10 @@ import type { Kernels } from '../../../kernels/interface/kernels.ts';
 import { padded, STRIP } from '../../../kernels/interface/panel.ts';
 import type { Panel } from '../../../kernels/memory/memory.ts';
 import type { HeadPanels } from '../../../operands/head-panels.ts';
+import type { QueryTile } from '../../../operands/query-tile.ts';
 import type { RowResult } from '../../../operands/row-result.ts';
 import type { KeysTask, TileRange } from '../../tasks.ts';
-import type { QueryTile, ScoreTile } from '../../tiles/score-tile.ts';
+import type { ScoreTile } from '../../tiles/score-tile.ts';
 import type { PartsOfDq } from '../sums.ts';
 
 /**

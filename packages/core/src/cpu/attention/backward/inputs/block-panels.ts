@@ -9,8 +9,8 @@ import type { Tensor } from '../../../../tensor/tensor.ts';
 import type { Kernels } from '../../../kernels/interface/kernels.ts';
 import type { Panel } from '../../../kernels/memory/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../../../operands/head-panels.ts';
+import type { QueryTile } from '../../../operands/query-tile.ts';
 import { createRowPanel, type RowPanel } from '../../../operands/row-panel.ts';
-import type { QueryTile } from '../../tiles/score-tile.ts';
 import type { TileSize } from '../../tiles/tile-size.ts';
 
 /** The additional operands of backward's products if operands have block scales. */

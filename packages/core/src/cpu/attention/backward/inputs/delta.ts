@@ -6,8 +6,8 @@ import type { Fp8Arithmetic } from '../../../../score/fp8.ts';
 import type { Tensor } from '../../../../tensor/tensor.ts';
 import type { Kernels } from '../../../kernels/interface/kernels.ts';
 import { padded } from '../../../kernels/interface/panel.ts';
+import type { QueryTile } from '../../../operands/query-tile.ts';
 import { createRowPanel, type RowPanel } from '../../../operands/row-panel.ts';
-import type { QueryTile } from '../../tiles/score-tile.ts';
 
 /**
  * The rows of forward results and of gradients of the loss that backward reads, for one tile of query rows at

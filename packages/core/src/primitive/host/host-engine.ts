@@ -1,12 +1,12 @@
-import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
-import type { GradientName } from '../attention/problem/problem.ts';
-import { checkProblem } from '../attention/rules/problem-schema.ts';
-import { checkFunction } from '../errors.ts';
-import { hostPrimitives } from '../primitive/host/host-primitives.ts';
-import type { TensorEngine } from '../primitive/primitive-engine.ts';
-import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
-import type { Tensor } from '../tensor/tensor.ts';
-import type { SdpaGradients, SdpaResult } from './engine.ts';
+import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../attention/options/options.ts';
+import type { GradientName } from '../../attention/problem/problem.ts';
+import { checkProblem } from '../../attention/rules/problem-schema.ts';
+import type { SdpaGradients, SdpaResult } from '../../engine/engine.ts';
+import { checkFunction } from '../../errors.ts';
+import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { TensorEngine } from '../primitive-engine.ts';
+import { hostPrimitives } from './host-primitives.ts';
 
 /** Synchronous attention on host tensors. */
 export interface HostAttention {
