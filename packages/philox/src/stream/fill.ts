@@ -16,7 +16,7 @@ const CHUNK = 1024;
  * @throws InvalidArgumentError if an option is out of range or `out` is not a Uint32Array.
  */
 export function fillU32(out: Uint32Array, options: StreamOptions): Uint32Array {
-  if (!(out instanceof Uint32Array)) throw wrongArray('a Uint32Array', out);
+  checkArray(out, Uint32Array);
   fillWords(out, streamAddress(options));
   return out;
 }
@@ -66,7 +66,7 @@ export function fillNormal(out: Float32Array, options: StreamOptions): Float32Ar
  * @throws InvalidArgumentError if an option or `p` is out of range or `out` is not a Uint8Array.
  */
 export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readonly p: number }): Uint8Array {
-  if (!(out instanceof Uint8Array)) throw wrongArray('a Uint8Array', out);
+  checkArray(out, Uint8Array);
   const address = streamAddress(options, ['p']);
   const end = firstWordAbove(checkProbability(options.p, 'p'));
   const words = new Uint32Array(Math.min(CHUNK, out.length));
@@ -79,12 +79,16 @@ export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readon
 
 /** Both element types are four bytes wide, so the words can be drawn into the memory of the floats. */
 function wordsUnder(out: Float32Array): Uint32Array {
-  if (!(out instanceof Float32Array)) throw wrongArray('a Float32Array', out);
+  checkArray(out, Float32Array);
   return new Uint32Array(out.buffer, out.byteOffset, out.length);
 }
 
-function wrongArray(wanted: string, got: unknown): InvalidArgumentError {
-  return new InvalidArgumentError('out', `must be ${wanted}, got ${describeValue(got)}`);
+function checkArray(
+  out: unknown,
+  type: Float32ArrayConstructor | Uint32ArrayConstructor | Uint8ArrayConstructor,
+): void {
+  if (!(out instanceof type))
+    throw new InvalidArgumentError('out', `must be a ${type.name}, got ${describeValue(out)}`);
 }
 
 /** The address of the word that is `words` further on; the counter wraps around at 128 bits. */
