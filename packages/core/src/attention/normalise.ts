@@ -13,6 +13,7 @@ import { allReaders, type OptionReaders } from './options/option-readers.ts';
 import type {
   BackwardInputs,
   ForwardInputs,
+  MaskDropout,
   OutputSelection,
   SdpaBackwardOptions,
   SdpaOptions,
@@ -124,7 +125,6 @@ function describeCall<T extends TensorDesc>(
     fp8: fp8Desc(options, readers),
     outputs: chosen(['max', 'sumExp', 'dropoutMask', 'amaxS', 'amaxO'], options.outputs),
   };
-  const dropoutMask = options.dropout && 'mask' in options.dropout ? options.dropout.mask : undefined;
   // A rule refuses pages with block scales, so their containers need no check here.
   const quantised = { q, k: descK.page ? undefined : k, v: descV.page ? undefined : v, ...backward };
   const operands: Operands<T | HostArray> = defined({
@@ -137,7 +137,7 @@ function describeCall<T extends TensorDesc>(
     blockMask: options.blockMask,
     pageTableK: options.pageTableK,
     pageTableV: options.pageTableV,
-    dropoutMask,
+    dropoutMask: (options.dropout as Partial<MaskDropout<T>> | undefined)?.mask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
     fp8: options.fp8 && readers?.scalars(options.fp8),
     mxfp8: options.mxfp8 && readers?.tensors(options.mxfp8, quantised),
