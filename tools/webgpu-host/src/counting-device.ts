@@ -1,13 +1,13 @@
 import { openGpu } from './open-gpu.ts';
 
-/** Counts the calls of a device. */
+/** How often a device created a buffer, submitted commands, and mapped a buffer. */
 export interface Counts {
   buffers: number;
   submissions: number;
   maps: number;
 }
 
-/** The caller's device, and the counts of its calls. */
+/** A new device, and the counts of its calls, which grow with every call. */
 export async function countingDevice(): Promise<{ device: GPUDevice; counts: Counts }> {
   const { adapter } = await openGpu();
   const device = await adapter.requestDevice();
