@@ -58,3 +58,11 @@ test('every path in the text of the documentation is there', () => {
   });
   expect(named.filter(one => !existsSync(join(root, one.slice(one.indexOf(': ') + 2))))).toEqual([]);
 });
+
+test('every test that the page about exports names is there', () => {
+  const page = readFileSync(join(root, 'docs', 'pytorch-tests.md'), 'utf8');
+  const tests = [...page.matchAll(/`([\w./-]+\.(?:test\.ts|py))`/g)].map(([, path]) => path);
+  const bases = ['packages/graph/src/formats', 'packages', 'examples'];
+  expect(tests.length).toBeGreaterThan(10);
+  expect(tests.filter(path => !bases.some(base => existsSync(join(root, base, path))))).toEqual([]);
+});
