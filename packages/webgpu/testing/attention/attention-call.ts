@@ -1,4 +1,4 @@
-import { type DType, type SdpaBackwardOptions, type SdpaResult, Tensor } from '@tilewise/core';
+import { type DType, elementCount, type SdpaBackwardOptions, type SdpaResult, Tensor } from '@tilewise/core';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import { fillNormal } from '@tilewise/philox';
 import { type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '../../src/index.ts';
@@ -18,7 +18,7 @@ export type Results = Readonly<Record<string, Tensor>>;
 
 /** Normally distributed numbers, determined by `seed`. */
 export function normal(shape: readonly number[], seed: number, dtype: DType = 'f32'): Tensor {
-  const count = shape.reduce((n, extent) => n * extent, 1);
+  const count = elementCount(shape);
   return Tensor.from(fillNormal(new Float32Array(count), { seed }), shape, { dtype });
 }
 

@@ -1,4 +1,4 @@
-import { type Shape, Tensor } from '@tilewise/core';
+import { elementCount, type Shape, Tensor } from '@tilewise/core';
 import { fillNormal } from '@tilewise/philox';
 
 /** The number of values that are drawn; inputs repeat them. */
@@ -11,7 +11,7 @@ const SHIFT = 7919;
  * numbers for a GPU would take seconds, so larger tensors repeat the drawn numbers, shifted each time.
  */
 export function normalInputs<N extends string>(names: readonly N[], shape: Shape): Record<N, Tensor> {
-  const size = shape.reduce((n, extent) => n * extent, 1);
+  const size = elementCount(shape);
   const entries = names.map((name, subsequence) => {
     const drawn = fillNormal(new Float32Array(Math.min(size, DRAWN)), { seed: 1, subsequence });
     return [name, Tensor.wrap(repeated(drawn, size), { dtype: 'f32', shape })];

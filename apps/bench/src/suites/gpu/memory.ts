@@ -1,4 +1,4 @@
-import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
+import { elementCount, normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { normalInputs } from '@tilewise/device-report/measure';
 import {
   createContext,
@@ -31,8 +31,6 @@ function allowedBytes([B, H, S, D]: Shape4): number {
 }
 
 const megabytes = (bytes: number): number => bytes / 1e6;
-
-const elements = (shape: Shape4): number => shape.reduce((n, extent) => n * extent, 1);
 
 /** The keys that queries see. */
 interface Seen {
@@ -93,7 +91,7 @@ function rowOf(shape: Shape4, seen: Seen, planned: number, held: number, adapter
   return {
     ...{ 'B×H×S×D': shape.join('×'), mask, pass: 'forward + backward' },
     ...{ 'planned MB': megabytes(planned), 'created MB': megabytes(held), 'allowed MB': megabytes(allowed) },
-    'bytes per element of q': held / elements(shape),
+    'bytes per element of q': held / elementCount(shape),
     ...{ 'scores MB': megabytes(4 * B * H * S * S), adapter },
   };
 }

@@ -1,4 +1,11 @@
-import { type Engine, type SdpaOptions, Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import {
+  type Engine,
+  elementCount,
+  type SdpaOptions,
+  Tensor,
+  type TensorDesc,
+  UnsupportedError,
+} from '@tilewise/core';
 import {
   and,
   andMasks,
@@ -122,7 +129,7 @@ async function errorOfAttention<T extends TensorDesc>(
   const stream = new PhiloxStream(1n);
   const tensor = (S: number): Tensor => {
     const shape = [B ?? 1, H ?? 1, S, 8];
-    const count = shape.reduce((product, n) => product * n, 1);
+    const count = elementCount(shape);
     return Tensor.from(
       Float64Array.from({ length: count }, () => stream.nextNormal()),
       shape,

@@ -1,6 +1,8 @@
 import {
+  contiguousStrides,
   type DType,
   dtypeInfo,
+  elementCount,
   type GradientName,
   normaliseBackward,
   type SdpaOptions,
@@ -79,7 +81,7 @@ function matrices(
   };
   const captured = Object.fromEntries(
     chain.differentiableCaptures.map(name => {
-      const count = p.captures[name].shape.reduce((product, n) => product * n, 1);
+      const count = elementCount(p.captures[name].shape);
       return [`dCaptures.${name}`, new Float64Array(count)];
     }),
   );
@@ -162,8 +164,8 @@ function addScaled(
 /** Sums over the dimensions along which `source` is broadcast to `shape`. */
 function reduceTo(source: readonly number[], shape: readonly number[], values: Float64Array): Float64Array {
   const own = [...new Array<number>(4 - source.length).fill(1), ...source];
-  const strides = own.map((_, d) => own.slice(d + 1).reduce((product, n) => product * n, 1));
-  const sums = new Float64Array(own.reduce((product, n) => product * n, 1));
+  const strides = contiguousStrides(own);
+  const sums = new Float64Array(elementCount(own));
   const index = [0, 0, 0, 0];
   for (const value of values) {
     const at = index.reduce((sum, n, d) => sum + (own[d] === 1 ? 0 : n * strides[d]), 0);

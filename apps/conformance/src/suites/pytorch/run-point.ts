@@ -2,6 +2,7 @@ import {
   type DType,
   dtypeInfo,
   type Engine,
+  elementCount,
   type GradientName,
   type SdpaOptions,
   Tensor,
@@ -61,7 +62,7 @@ function draw({ dims, dtype, inputs, layout, options, upstream }: Point, seed: n
   const stream = new PhiloxStream(BigInt(seed));
   const next = inputs === 'uniform' ? () => stream.nextU32() / 2 ** 32 : () => stream.nextNormal();
   const tensor = (...shape: number[]): Tensor => {
-    const count = shape.reduce((product, n) => product * n, 1);
+    const count = elementCount(shape);
     return Tensor.from(Float64Array.from({ length: count }, next), shape, { dtype });
   };
   const ones = (): Tensor =>

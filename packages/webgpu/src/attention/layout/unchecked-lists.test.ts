@@ -1,4 +1,4 @@
-import { normalise, normaliseBackward, Tensor } from '@tilewise/core';
+import { elementCount, normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import { sdpa as reference } from '@tilewise/core/reference';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => ctx.destroy());
 
 const filled = (...shape: number[]): Tensor => {
-  const count = shape.reduce((a, b) => a * b, 1);
+  const count = elementCount(shape);
   return Tensor.from(
     Array.from({ length: count }, (_, n) => ((n * 7) % 11) / 8 - 0.5),
     shape,

@@ -1,4 +1,4 @@
-import { type DType, Tensor } from '@tilewise/core';
+import { type DType, elementCount, Tensor } from '@tilewise/core';
 import { hostPrimitives, type Primitive } from '@tilewise/core/primitive';
 import { fillNormal } from '@tilewise/philox';
 import { errorOf } from '@tilewise/test-data';
@@ -11,7 +11,7 @@ import { matmulKernels } from './matmul.ts';
 
 let streams = 0;
 function normal(shape: readonly number[], dtype: DType = 'f32'): Tensor {
-  const n = shape.reduce((product, extent) => product * extent, 1);
+  const n = elementCount(shape);
   const values = fillNormal(new Float32Array(n), { seed: 7, subsequence: streams++ });
   return Tensor.from(values, shape, { dtype });
 }

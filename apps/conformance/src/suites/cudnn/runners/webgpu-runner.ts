@@ -1,6 +1,7 @@
 import {
   describeDense,
   describeTokens,
+  elementCount,
   type Fp8Scalars,
   fp8ScalarNames,
   normalise,
@@ -126,7 +127,7 @@ function maskResult({ dims: { B, Hq, Sq, Skv } }: Concrete): Result {
 
 /** A contiguous result, which is written in full. */
 function plainResult(dtype: Tensor['dtype'], shape: readonly number[]): Result {
-  const count = shape.reduce((product, n) => product * n, 1);
+  const count = elementCount(shape);
   const data = poisoned(dtype, MARGIN + count + MARGIN);
   const tensor = Tensor.wrap(data, { dtype, shape, offset: MARGIN });
   return { tensor, owned: () => tensor.offsets() };

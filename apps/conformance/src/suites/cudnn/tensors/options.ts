@@ -1,4 +1,5 @@
 import {
+  elementCount,
   type GradientName,
   type MaskDropout,
   type PhiloxDropout,
@@ -92,7 +93,7 @@ function blockMaskOf(c: Concrete): Tensor {
   const tile = (n: number): number => Math.ceil(n / 128);
   const { block_mask } = c.flags;
   const shape = Array.isArray(block_mask) ? block_mask : [B, Hq, tile(Sq), Math.ceil(tile(Skv) / 8)];
-  const count = shape.reduce((product, n) => product * n, 1);
+  const count = elementCount(shape);
   return Tensor.from(drawBytes(c, 'blockMask', count), shape, { dtype: 'u8' });
 }
 

@@ -1,4 +1,4 @@
-import { type DType, type SdpaOptions, Tensor } from '@tilewise/core';
+import { type DType, elementCount, type SdpaOptions, Tensor } from '@tilewise/core';
 import type { PhiloxStream } from '@tilewise/philox';
 import type { GridPoint } from '../grid.ts';
 import { dims, type Point } from '../point.ts';
@@ -102,7 +102,7 @@ const masked: MakePoint = (values, sizes) => {
         x => x === true,
       );
       if (!setMask) return { causal };
-      const count = shape.reduce((product, n) => product * n, 1);
+      const count = elementCount(shape);
       if (boolMask) {
         const bits = Array.from({ length: count }, () => stream.nextU32() & 1);
         return { causal, mask: Tensor.from(bits, shape, { dtype: 'bool' }) };
@@ -241,7 +241,7 @@ function uniformTensor(stream: PhiloxStream, shape: readonly number[], dtype: DT
 }
 
 function drawnTensor(next: () => number, shape: readonly number[], dtype: DType): Tensor {
-  const count = shape.reduce((product, n) => product * n, 1);
+  const count = elementCount(shape);
   return Tensor.from(Float64Array.from({ length: count }, next), shape, { dtype });
 }
 

@@ -1,6 +1,7 @@
 import { copyStrided } from '../../../tensor/copy-strided.ts';
 import type { TypedArray } from '../../../tensor/dtype/dtype.ts';
 import { dtypeInfo } from '../../../tensor/dtype/dtype.ts';
+import { elementCount } from '../../../tensor/shape.ts';
 import { Tensor, type TensorDesc } from '../../../tensor/tensor.ts';
 import type { AllocateTensor } from '../../operands/row-result.ts';
 import type { SharedBuffers } from './shared-buffers.ts';
@@ -81,7 +82,7 @@ export function receive<R>({ sent }: Sent<R>): R {
 /** Makes an allocator of results that workers can write to. */
 export function allocateShared({ take }: Pick<SharedBuffers, 'take'>): AllocateTensor {
   return (shape, dtype, isOverwritten) => {
-    const elements = shape.reduce((n, extent) => n * extent, 1);
+    const elements = elementCount(shape);
     const taken = take(elements * dtypeInfo[dtype].bytes);
     const buffer = isOverwritten ? taken : zeros(taken);
     return Tensor.wrap(viewOf(dtypeInfo[dtype].allocate(0), buffer, 0, buffer.byteLength), { dtype, shape });
