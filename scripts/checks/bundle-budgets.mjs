@@ -7,11 +7,11 @@ const KiB = 1024;
 // Chunks that a context loads after the page: tiles for some adapters, and code for options that many
 // programs do not use (see `load` of `createContext`).
 const modulesOfContext = {
-  'subgroup-kind': 4 * KiB,
+  'subgroup-kind': 3.5 * KiB,
   // Tiles of GPUs: the model that chooses them, and the variants that it chooses from.
   hardware: 5 * KiB,
   // Tiles that were measured on an H100.
-  'nvidia-tiles': 1 * KiB,
+  'nvidia-tiles': 0.5 * KiB,
   // Tiles of adapters whose GPU is a CPU, for small head sizes.
   software: 0.5 * KiB,
   // Kernels on subgroup matrices, for devices that have them: attention, and products of graphs. Three
@@ -21,13 +21,13 @@ const modulesOfContext = {
   'matrix-tiles': 6 * KiB,
   'matrix-matmul-tiles': 3.5 * KiB,
   'subgroup-matrix-configs': 1 * KiB,
-  'dropout-tools': 4 * KiB,
-  'mod-stages': 3 * KiB,
-  'split-kv': 3 * KiB,
-  'optional-gradients': 8 * KiB,
+  'dropout-tools': 2 * KiB,
+  'mod-stages': 0.5 * KiB,
+  'split-kv': 2 * KiB,
+  'optional-gradients': 6.5 * KiB,
   segments: 1 * KiB,
-  'sequence-tools': 3 * KiB,
-  'nearest-name': 1 * KiB,
+  'sequence-tools': 1 * KiB,
+  'nearest-name': 0.25 * KiB,
 };
 
 export const bundleBudgets = [
