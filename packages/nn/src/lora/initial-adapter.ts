@@ -1,15 +1,26 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
 import type { Model } from '../model/model.ts';
-import type { AdapterWeights, LoraConfig } from './adapter.ts';
+import { type AdapterWeights, isTarget, type LoraConfig } from './adapter.ts';
 import { adapterShapes } from './peft-files.ts';
 
-/** An adapter that changes nothing yet: A is drawn from U(−1/√in, 1/√in), as in peft, and B is 0. */
+/**
+ * An adapter that changes nothing yet: A is drawn from U(−1/√in, 1/√in), as in peft, and B is 0.
+ * @throws InvalidArgumentError for a target that matches no layer. A file may have such a target, as in peft.
+ */
 export function initialAdapter<T extends TensorDesc>(
   { engine, layers }: Pick<Model<T>, 'engine' | 'layers'>,
   config: LoraConfig,
   seed: number | bigint,
 ): AdapterWeights<T> {
+  const unused = config.targets.find(
+    target => ![...layers.linear.keys()].some(layer => isTarget({ targets: [target] }, layer)),
+  );
+  if (unused !== undefined)
+    throw new InvalidArgumentError(
+      'lora.targets',
+      `has '${unused}', which matches the name of no linear layer`,
+    );
   const shapes = [...adapterShapes(config, layers.linear)];
   const tensors = shapes.map(([name, shape], n) => {
     if (name.endsWith('.lora_B.weight')) return [name, engine.upload(Tensor.zeros(shape))] as const;

@@ -1,10 +1,4 @@
-import {
-  encodeSafetensors,
-  InvalidArgumentError,
-  sameShape,
-  type Tensor,
-  type TensorDesc,
-} from '@tilewise/core';
+import { encodeSafetensors, sameShape, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LinearShape } from '../architectures/transformer/scope.ts';
 import { checkArgument } from '../checks/check-fields.ts';
@@ -128,14 +122,6 @@ export function adapterShapes(
     shapes.set(a, [config.rank, inputs]);
     shapes.set(b, [outputs, config.rank]);
   }
-  const unused = config.targets.find(
-    target => ![...layers.keys()].some(layer => isTarget({ targets: [target] }, layer)),
-  );
-  if (unused !== undefined)
-    throw new InvalidArgumentError(
-      'lora.targets',
-      `has '${unused}', which matches the name of no linear layer`,
-    );
   return shapes;
 }
 

@@ -8,6 +8,20 @@ import { createTrainer } from '../training/trainer.ts';
 import { loadAdapter } from './peft-files.ts';
 import { saveAdapter } from './save-adapter.ts';
 
+const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj'], rankStabilised: false };
+
+/** A model with an adapter, and the adapter's files. */
+async function saved() {
+  const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
+  createTrainer(model, { learningRate: 0.01, lora }).release();
+  return { model, files: await saveAdapter(model) };
+}
+
+const given = (files: Readonly<Record<string, Uint8Array>>) => ({
+  name: 'mine',
+  open: async (file: string) => Object.entries(files).find(([name]) => name === file)?.[1] ?? null,
+});
+
 const bert = {
   model_type: 'bert',
   ...{ vocab_size: 11, hidden_size: 8, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 12 },
@@ -19,24 +33,27 @@ test.each([
   { config: bert, targets: ['query'], task: null },
 ])('an adapter of $config.model_type has the task $task for peft', async ({ config, targets, task }) => {
   const model = await loadModel(filesOf(config), { engine: cpuEngine() });
-  const lora = { rank: 2, alpha: 4, dropout: 0, targets, rankStabilised: false };
-  createTrainer(model, { learningRate: 0.01, lora }).release();
+  createTrainer(model, { learningRate: 0.01, lora: { ...lora, targets } }).release();
   const { 'adapter_config.json': file } = await saveAdapter(model);
   expect(JSON.parse(new TextDecoder().decode(file)).task_type).toBe(task);
 });
 
 test('an adapter of integers is refused', async () => {
-  const engine = cpuEngine();
-  const model = await loadModel(filesOf(tinyLlama), { engine });
-  const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj'], rankStabilised: false };
-  createTrainer(model, { learningRate: 0.01, lora }).release();
-  const saved = await saveAdapter(model);
+  const { model, files } = await saved();
   const integers = new Map<string, Tensor>();
-  for await (const [name, tensor] of readSafetensors(saved['adapter_model.safetensors']))
+  for await (const [name, tensor] of readSafetensors(files['adapter_model.safetensors']))
     integers.set(name, tensor.cast('i32'));
-  const files = { ...saved, 'adapter_model.safetensors': encodeSafetensors(integers) };
-  const open = async (file: string) => Object.entries(files).find(([name]) => name === file)?.[1] ?? null;
-  await expect(loadAdapter({ name: 'mine', open }, model.layers.linear, engine)).rejects.toThrow(
+  const wrong = given({ ...files, 'adapter_model.safetensors': encodeSafetensors(integers) });
+  await expect(loadAdapter(wrong, model.layers.linear, model.engine)).rejects.toThrow(
     /lora_[AB].weight' must be f32, f16 or bf16, got i32/,
   );
+});
+
+test('a list of targets for many architectures is read, as by peft', async () => {
+  const { model, files } = await saved();
+  const config = JSON.parse(new TextDecoder().decode(files['adapter_config.json']));
+  const json = JSON.stringify({ ...config, target_modules: ['q_proj', 'query_key_value'] });
+  const longer = given({ ...files, 'adapter_config.json': new TextEncoder().encode(json) });
+  const adapter = await loadAdapter(longer, model.layers.linear, model.engine);
+  expect(Object.keys(adapter.tensors)).toEqual(Object.keys(model.adapter?.tensors ?? {}));
 });
