@@ -33,13 +33,8 @@ export const architectures: readonly Architecture[] = [
 export function readModel(json: Readonly<Record<string, unknown>>): ModelDefinition {
   checkObject('config', json);
   const config = new ConfigReader(json);
-  const modelType = config.oneOf(
-    'model_type',
-    architectures.map(known => known.modelType),
-  );
-  const architecture = architectures.find(known => known.modelType === modelType);
-  if (!architecture) return config.fail('model_type', `'${modelType}' is not supported`);
-  const model = architecture.read(config);
+  const byType = Object.fromEntries(architectures.map(known => [known.modelType, known]));
+  const model = byType[config.oneOf('model_type', Object.keys(byType))].read(config);
   config.finish();
   return model;
 }

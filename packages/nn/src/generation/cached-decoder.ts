@@ -30,7 +30,7 @@ export function cachedDecoder<T extends TensorDesc>(
 ): CachedDecoder {
   const { engine } = model;
   const { decoder } = definition;
-  const limit = decoder.positions?.count ?? Number.POSITIVE_INFINITY;
+  const limit = decoder.positions?.count ?? Infinity;
   const capacity = Math.min(Math.ceil(length / CAPACITY_STEP) * CAPACITY_STEP, Math.max(limit, length));
   const { vocabulary } = decoder;
   const steps = new Map<number, DecoderStep<T>>();

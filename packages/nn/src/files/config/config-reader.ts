@@ -8,15 +8,13 @@ type Json = Readonly<Record<string, unknown>>;
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
-    'name_or_path transformers_version transformers.js_config unsloth_version unsloth_fixed',
-    'cache_implementation',
+    'name_or_path transformers_version transformers.js_config unsloth_version unsloth_fixed cache_implementation',
     'model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class is_llama_config',
     'is_encoder_decoder task_specific_params finetuning_task problem_type prefix directionality',
     'bad_words_ids suppress_tokens begin_suppress_tokens',
     'id2label label2id num_labels num_return_sequences num_beams num_beam_groups early_stopping do_sample',
     'temperature typical_p top_p top_k no_repeat_ngram_size min_length max_length max_sequence_length',
-    'length_penalty',
-    'exponential_decay_length_penalty repetition_penalty diversity_penalty remove_invalid_values',
+    'length_penalty exponential_decay_length_penalty repetition_penalty diversity_penalty remove_invalid_values',
     'initializer_factor initializer_range gradient_checkpointing tf_legacy_loss pretraining_tp',
     'use_cache use_bfloat16 use_return_dict return_dict return_dict_in_generate output_scores output_past',
     'output_attentions output_hidden_states cross_attention_hidden_size tie_encoder_decoder encoder_stride n_ctx',
