@@ -22,14 +22,20 @@ const listRule: Rule = {
     hasMethod(x, Symbol.iterator) && [...(x as Iterable<unknown>)].every(file => file instanceof Blob),
 };
 
+/** The number of characters of a file's path in the chosen folder; 0 where files have no paths. */
+const pathLength = ({ webkitRelativePath: path }: Partial<File>): number => path?.length ?? 0;
+
 /**
  * Files that a visitor gave to a page, for example with `<input type="file" webkitdirectory>` or by drag and
- * drop; found by file name.
+ * drop; found by file name. A file of the folder itself is used before one of its subfolders, such as the
+ * `config.json` of `onnx`.
  * @throws InvalidArgumentError for anything but a list of files.
  */
 export function givenFiles(files: Iterable<File>, name = 'the files'): ModelFiles {
   checkArgument('files', files, listRule);
-  const byName = new Map([...files].map(file => [file.name, file]));
+  // Of paths with the same name, the shortest is that of the folder itself, and a map keeps the last one.
+  const sorted = [...files].sort((a, b) => pathLength(b) - pathLength(a));
+  const byName = new Map(sorted.map(file => [file.name, file]));
   return { name, open: async file => byName.get(file) ?? null };
 }
 

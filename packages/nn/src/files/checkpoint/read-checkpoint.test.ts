@@ -41,6 +41,22 @@ test('one file, or the shards of an index', async () => {
   expect(await namesOf(filesOf(shards))).toEqual(['1.safetensors:a', '2.safetensors:b']);
 });
 
+test('of files with the same name, that of the chosen folder is used, not those of its subfolders', async () => {
+  const file = (path: string, bytes: Uint8Array) =>
+    Object.defineProperty(
+      new File([new Uint8Array(bytes)], path.slice(path.lastIndexOf('/') + 1)),
+      'webkitRelativePath',
+      { value: path },
+    );
+  const own = file('chosen/model.safetensors', one('own'));
+  const older = file('chosen/checkpoint-100/model.safetensors', one('older'));
+  for (const files of [
+    [own, older],
+    [older, own],
+  ])
+    expect(await namesOf(givenFiles(files))).toEqual(['model.safetensors:own']);
+});
+
 test('an index of many tensors is read in a time that grows with their number', async () => {
   const map = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`t${n}`, '1.safetensors']));
   const files = filesOf({ 'model.safetensors.index.json': index(map), '1.safetensors': one('a') });
