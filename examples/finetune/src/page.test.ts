@@ -52,6 +52,7 @@ test('the page trains an adapter on a folder and a text, and gives its files', a
   await page.setInputFiles('#text', join(folder, 'text.txt'));
   await page.fill('#steps', '12');
   await page.click('#start');
+  expect(await page.isDisabled('#start')).toBe(true);
   await page.waitForFunction(() => document.querySelectorAll('#files a').length === 2, undefined, {
     timeout: 200_000,
   });
@@ -61,6 +62,7 @@ test('the page trains an adapter on a folder and a text, and gives its files', a
   const losses = [...log.matchAll(/step \d+ {2}loss (\S+)/g)].map(([, loss]) => Number(loss));
   expect(losses).toHaveLength(12);
   expect(losses[11]).toBeLessThan(losses[0]);
+  await expect.poll(() => page.isDisabled('#start')).toBe(false);
 
   const files = await page.evaluate(async () => {
     const links = [...document.querySelectorAll<HTMLAnchorElement>('#files a')];

@@ -10,11 +10,12 @@ const log = element<HTMLPreElement>('log');
 const say = (line: string): void => log.append(`${line}\n`);
 let stop = new AbortController();
 
-/** WebGPU if the page has an adapter, else the CPU. */
-async function openEngine(): Promise<TensorEngine<TensorDesc>> {
+/** WebGPU if the page has an adapter, else the CPU. `close` gives the device back. */
+async function openEngine(): Promise<{ engine: TensorEngine<TensorDesc>; close(): void }> {
   const adapter = await navigator.gpu?.requestAdapter();
-  const engine = adapter ? webgpuEngine(await createContext({ adapter })) : cpuEngine();
-  return engine as unknown as TensorEngine<TensorDesc>;
+  const context = adapter && (await createContext({ adapter }));
+  const engine = context ? webgpuEngine(context) : cpuEngine();
+  return { engine: engine as unknown as TensorEngine<TensorDesc>, close: () => context?.destroy() };
 }
 
 async function start(): Promise<void> {
@@ -22,15 +23,17 @@ async function start(): Promise<void> {
   const text = element<HTMLInputElement>('text').files?.[0];
   if (!model?.length || !text) return say('Choose the folder of a model and a text first.');
   stop = new AbortController();
+  const { engine, close } = await openEngine();
   const { adapter, memory } = await fineTune({
-    ...{ engine: await openEngine(), files: givenFiles(model), text: await text.text() },
+    ...{ engine, files: givenFiles(model), text: await text.text() },
     ...{ steps: Number(element<HTMLInputElement>('steps').value), signal: stop.signal },
     onSample: (when, said) => say(`${when}: ${said}`),
     onStep: ({ step, loss }) => say(`step ${step}  loss ${loss.toFixed(3)}`),
-  });
+  }).finally(close);
   say(
     `memory of training beside the weights: ${((memory.adapter + memory.training) / 2 ** 20).toFixed(1)} MiB`,
   );
+  element('files').replaceChildren();
   for (const [name, bytes] of Object.entries(adapter)) {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([bytes]));
@@ -39,8 +42,15 @@ async function start(): Promise<void> {
   }
 }
 
-element('start').addEventListener('click', () => {
-  start().catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+const button = element<HTMLButtonElement>('start');
+button.addEventListener('click', () => {
+  // "Stop" ends one run, so there is only one at a time.
+  button.disabled = true;
+  start()
+    .catch((error: unknown) => say(error instanceof Error ? error.message : String(error)))
+    .finally(() => {
+      button.disabled = false;
+    });
 });
 element('stop').addEventListener('click', () => stop.abort());
 // Tests wait for this.
