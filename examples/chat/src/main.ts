@@ -79,9 +79,13 @@ async function main(): Promise<void> {
     if (complete !== undefined) await write(chat.complete(complete));
     else {
       const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
+      // Loading takes a while: a person must see when to type, but input from a pipe needs no prompt.
+      const ask = (): unknown => process.stdin.isTTY && process.stdout.write('> ');
+      ask();
       for await (const line of terminal) {
         if (line === '') break;
         await write(chat.say(line));
+        ask();
       }
       terminal.close();
     }
