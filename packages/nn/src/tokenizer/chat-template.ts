@@ -12,7 +12,6 @@ export interface ChatMessage {
 export type ChatTemplate = (messages: readonly ChatMessage[], addGenerationPrompt: boolean) => string;
 
 const file = 'tokenizer_config.json';
-const special = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
 
 /**
  * The chat template, from its own file or from `chat_template` in `tokenizer_config.json`: a text, or a list
@@ -31,7 +30,12 @@ export function chatTemplateOf(
     };
   }
   const template = parsed(text);
-  const tokens = Object.fromEntries(special.map(name => [name, tokenText(config[name])]));
+  // A template may use any special token, such as sep_token, and may ask whether one is defined.
+  const tokens = Object.fromEntries(
+    Object.entries(config)
+      .filter(([name]) => name.endsWith('_token'))
+      .flatMap(([name, token]) => tokenText(token).map(text => [name, text])),
+  );
   // As in transformers: a template may compare them with none without asking whether they are defined.
   const absent = { tools: null, documents: null };
   return (messages, addGenerationPrompt) => {
@@ -61,9 +65,8 @@ function templateText(given: unknown): string | null {
   throw new ConfigError('chat_template', "must be a text, or a list with one named 'default'", file);
 }
 
-/** Special tokens are texts, or objects with their text. */
-function tokenText(token: unknown): string {
-  if (typeof token === 'string') return token;
-  const isObject = typeof token === 'object' && token !== null && 'content' in token;
-  return isObject && typeof token.content === 'string' ? token.content : '';
+/** The text of a special token, which is a text or an object with the text; empty for other options. */
+function tokenText(token: unknown): readonly string[] {
+  const text = typeof token === 'object' && token !== null && 'content' in token ? token.content : token;
+  return typeof text === 'string' ? [text] : [];
 }

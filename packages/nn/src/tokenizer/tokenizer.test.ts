@@ -46,6 +46,20 @@ test('a conversation is written by the template of the model', async () => {
   expect(own.decode(own.chat(messages))).toBe('user');
 });
 
+test('a template gets every special token of the model, and no others', async () => {
+  const config = {
+    ...{
+      sep_token: 'hello',
+      mask_token: { content: '!', special: true },
+      add_bos_token: true,
+      pad_token: null,
+    },
+    chat_template: '{{ sep_token }}{{ mask_token }}{{ bos_token is defined or pad_token is defined }}',
+  };
+  const tokenizer = await load(config);
+  expect(tokenizer.decode(tokenizer.chat([]))).toBe('hello!false');
+});
+
 test('tokens that come one by one become whole characters', async () => {
   const tokenizer = await load();
   const text = 'hello\n🙂 ü';
