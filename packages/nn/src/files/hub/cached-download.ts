@@ -12,6 +12,8 @@ export interface PartCache {
 interface Download {
   readonly url: string;
   request(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** The body of a response. */
+  read(response: Response, url: string): AsyncIterable<Uint8Array>;
   readonly cache: PartCache | undefined;
   tell(loaded: number, total: number | null): void;
 }
@@ -36,7 +38,7 @@ const partUrl = (url: string, part: number): string => `${url}?part=${part}`;
  * @throws HubError for any other response.
  */
 export async function throughCache(download: Download): Promise<AsyncIterable<Uint8Array> | null> {
-  const { url, request, cache, tell } = download;
+  const { url, request, read, cache, tell } = download;
   const held = cache ? await readManifest(cache, url) : null;
   if (cache && held?.complete) return counted(partsOf(cache, url, held.parts), tell, held.total);
   const begin = (held?.parts ?? 0) * PART_BYTES;
@@ -55,7 +57,7 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   const resumed = response.status === 206 && held !== null;
   const length = lengthOf(response);
   const total = length === null ? null : length + (resumed ? begin : 0);
-  if (!cache) return counted(chunksOf(response), tell, total);
+  if (!cache) return counted(read(response, url), tell, total);
   return counted(keep(cache, download, response, resumed ? held : null, total), tell, total);
 }
 
@@ -113,7 +115,7 @@ async function* partsOf(
  */
 async function* keep(
   cache: PartCache,
-  { url }: Download,
+  { url, read }: Download,
   response: Response,
   held: Manifest | null,
   total: number | null,
@@ -131,7 +133,7 @@ async function* keep(
     // stored.
     if (complete || etag !== '') await writeManifest(cache, url, { etag, parts, total, complete });
   };
-  for await (const chunk of chunksOf(response)) {
+  for await (const chunk of read(response, url)) {
     for (let at = 0; at < chunk.length; ) {
       const part = chunk.subarray(at, at + PART_BYTES - filled);
       buffer.set(part, filled);

@@ -100,11 +100,20 @@ test('a download that was cut off goes on from its last whole part', async () =>
   const cache = memoryCache();
   const files = hubFiles({ id: 'owner/open', baseUrl, cache });
   state.cutAfter = 6 << 20;
-  await expect(load(files)).rejects.toThrow();
+  const error = await load(files).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(HubError);
+  expect(error).toMatchObject({ message: expect.stringContaining('model.safetensors was cut off') });
   state.cutAfter = Number.POSITIVE_INFINITY;
   requests.length = 0;
   expect((await load(files)).equals(bytes)).toBe(true);
   expect(requests.map(({ range }) => range)).toEqual([`bytes=${4 << 20}-`]);
+});
+
+test('a signal ends a download with its own reason', async () => {
+  const stop = new AbortController();
+  const onProgress = () => stop.abort(new Error('enough'));
+  const files = hubFiles({ id: 'owner/open', baseUrl, signal: stop.signal, onProgress });
+  await expect(load(files)).rejects.toThrow('enough');
 });
 
 test.each([true, false])(

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { callback, hasMethod, required, signalRule, text } from '../../checks/rules.ts';
+import { chunksOf } from '../checkpoint/byte-stream.ts';
 import type { ModelFiles } from '../checkpoint/model-files.ts';
 import { type PartCache, throughCache } from './cached-download.ts';
 import { HubError } from './hub-error.ts';
@@ -51,7 +52,7 @@ const hubUrl = 'https://huggingface.co';
 /**
  * The files of a model on a hub, at `BASE/ID/resolve/REVISION/FILE`.
  * @throws InvalidArgumentError for invalid options. `open` rejects with HubError if the server refuses a
- * file or cannot be reached, and with the signal's reason.
+ * file or cannot be reached, and with the signal's reason; so does reading the file if the connection breaks.
  */
 export function hubFiles(options: HubOptions): ModelFiles {
   checkFields('options', options, hubRules);
@@ -69,12 +70,20 @@ export function hubFiles(options: HubOptions): ModelFiles {
       throw new HubError(url, 'could not be reached', { cause });
     }
   };
+  async function* read(response: Response, url: string): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* chunksOf(response);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw new HubError(url, 'was cut off, because the connection broke; load it again', { cause });
+    }
+  }
   return {
     name: id,
     async open(file) {
       const url = `${baseUrl}/${id}/resolve/${encodeURIComponent(revision)}/${encodeURIComponent(file)}`;
       const tell = (loaded: number, total: number | null): void => onProgress?.({ file, loaded, total });
-      return throughCache({ url, request, cache, tell });
+      return throughCache({ url, request, read, cache, tell });
     },
   };
 }
