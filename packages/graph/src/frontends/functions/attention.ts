@@ -1,7 +1,7 @@
 import { checkOneOf } from '@tilewise/core';
 import { checkNames } from '../../ir/check-names.ts';
 import { call } from './operation-call.ts';
-import { type Operand, Variable } from './trace.ts';
+import type { Operand, Variable } from './trace.ts';
 
 /** The options of attention, which computes softmax(scale·q·kᵀ)·v. */
 export interface AttentionOptions {
@@ -59,7 +59,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
       }),
     },
     // Kernels write lse in f32 for operands of any dtype.
-    [q instanceof Variable ? q.dtype : 'f32', 'f32'],
+    [typeof q === 'number' ? 'f32' : q?.dtype, 'f32'],
   );
   return o;
 }

@@ -17,6 +17,7 @@ import { storageDesc } from '../../ir/tensor/storage.ts';
 import type { Bindable } from '../../runtime/bindings/bindable.ts';
 import { Uploads } from '../../runtime/bindings/uploads.ts';
 import { tracing } from './operation-call.ts';
+import { reshape } from './shaping.ts';
 import { Trace, Variable } from './trace.ts';
 
 /** The shape of an argument, or its shape and dtype. Default dtype: f32. */
@@ -237,7 +238,7 @@ function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
   return variables.map(variable => {
     const { id } = variable.tensor;
     const isOwn = produced.has(id) && !taken.has(id);
-    const own = isOwn ? variable : trace.apply('Reorder', [variable], {})[0];
+    const own = isOwn ? variable : reshape(variable, variable.shape);
     taken.add(own.tensor.id);
     return own;
   });

@@ -299,3 +299,29 @@ test('the gradient of an argument with respect to itself is 1', async () => {
   );
   expect([...(await one({ a: 3 })).a.toFloat64()]).toEqual([1]);
 });
+
+test('a function may return its arguments, and a variable twice, in every dtype that is copied', async () => {
+  const dtypes = ['f32', 'f16', 'i32', 'u32', 'u8', 'bool'] as const;
+  for (const dtype of dtypes) {
+    const given = Tensor.from([0, 1], [2], { dtype });
+    const same = compile(engine, ({ x }) => ({ a: x, b: [x, x] }), { x: { shape: [2], dtype } });
+    const { a, b } = await same({ x: given });
+    same.release();
+    for (const copy of [a, ...b]) {
+      expect([copy.dtype, [...copy.toFloat32()]]).toEqual([dtype, [0, 1]]);
+      expect(copy.data.buffer).not.toBe(given.data.buffer);
+    }
+  }
+});
+
+test('a constant may be a view', async () => {
+  const columns = Tensor.from([1, 2, 3, 4], [2, 2]).permute(1, 0);
+  const f = compile(engine, ({ x }) => add(x, columns), { x: [2, 2] });
+  expect([...(await f({ x: Tensor.zeros([2, 2]) })).toFloat32()]).toEqual([1, 3, 2, 4]);
+  f.release();
+});
+
+test('attention over constants has their dtype', () => {
+  const half = Tensor.zeros([1, 1, 2, 4], { dtype: 'f16' });
+  expect(evalShape(() => attention(half, half, half), {}).dtype).toBe('f16');
+});

@@ -59,7 +59,8 @@ export class Trace {
       return known;
     }
     const variable = this.input(value.shape, value.dtype, 'constant');
-    this.constants.set(variable.tensor.id, value);
+    // Inputs of the graph are contiguous.
+    this.constants.set(variable.tensor.id, value.isContiguous ? value : value.contiguous());
     return variable;
   }
 
