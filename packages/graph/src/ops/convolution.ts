@@ -163,8 +163,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     },
   },
   ConvolutionBackwardData: {
-    summary:
-      'The gradient of Convolution with respect to src, in the shape `shape`, from the gradient of its result and the weights.',
+    summary: 'The gradient of Convolution with respect to src, in the shape `shape`.',
     infer: ({ attributes: a, inputs: [dy, weights] }) => {
       checkGradient(dy, a.shape, weights.shape, a);
       return [a.shape];
@@ -197,8 +196,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     },
   },
   ConvolutionBackwardWeights: {
-    summary:
-      'The gradient of Convolution with respect to the weights, in the shape `shape`, from src and the gradient of its result.',
+    summary: 'The gradient of Convolution with respect to the weights, in the shape `shape`.',
     infer: ({ attributes: a, inputs: [src, dy] }) => {
       checkGradient(dy, src.shape, a.shape, a);
       return [a.shape];

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@tilewise/core';
+import { checkObject, InvalidArgumentError } from '@tilewise/core';
 import type { Graph } from '../../graph.ts';
 import type { GraphNode } from '../../ir/node.ts';
 import { traceOf } from './operation-call.ts';
@@ -26,6 +26,8 @@ export function callGraph(
   inputs: Readonly<Record<number, Operand>>,
   after: AfterOperation = (_node, _inputs, outputs) => outputs,
 ): ReadonlyMap<number, Variable> {
+  checkObject('graph', graph);
+  checkObject('inputs', inputs);
   const trace = traceOf('callGraph', Object.values(inputs));
   const values = new Map<number, Variable>();
   for (const { id, name, dtype } of graph.inputs) {

@@ -18,7 +18,7 @@ import type { Bindable } from '../../runtime/bindings/bindable.ts';
 import { Uploads } from '../../runtime/bindings/uploads.ts';
 import { tracing } from './operation-call.ts';
 import { reshape } from './shaping.ts';
-import { Trace, Variable } from './trace.ts';
+import { checkVariable, Trace, Variable } from './trace.ts';
 
 /** The shape of an argument, or its shape and dtype. Default dtype: f32. */
 export type Spec =
@@ -101,6 +101,11 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
     outputs: readonly (T | Tensor | undefined)[] = [],
   ): Promise<Results<R, T>> => {
     checkObject('inputs', bound);
+    if (!(outputs?.length <= results.length))
+      throw new InvalidArgumentError(
+        'outputs',
+        `must be an array of ${results.length} tensors, got ${describeValue(outputs)}`,
+      );
     const strange = Object.keys(bound).find(name => !names.has(name));
     if (strange !== undefined)
       throw new InvalidArgumentError('inputs', `has '${strange}', which is none of ${[...names].join(', ')}`);
@@ -191,7 +196,7 @@ function traced<S extends Specs, R>(
   const trace = new Trace();
   const inputs = Object.fromEntries(
     Object.entries(specs).map(([name, spec]) => {
-      const { shape, dtype = 'f32' } = isList(spec) ? { shape: spec } : spec;
+      const { shape, dtype = 'f32' } = isList(spec) ? { shape: spec } : (spec ?? {});
       if (!Array.isArray(shape))
         throw new InvalidArgumentError(
           `specs.${name}`,
@@ -236,6 +241,7 @@ function ownResults(trace: Trace, variables: readonly Variable[]): Variable[] {
   const produced = new Set(trace.graph.nodes.flatMap(node => node.outputs.map(t => t.id)));
   const taken = new Set<number>();
   return variables.map(variable => {
+    checkVariable('a result of fn', variable, trace);
     const { id } = variable.tensor;
     const isOwn = produced.has(id) && !taken.has(id);
     const own = isOwn ? variable : reshape(variable, variable.shape);

@@ -3,7 +3,7 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { differentiate } from '../../passes/gradient/differentiate.ts';
 import { traceOf } from './operation-call.ts';
-import { Variable } from './trace.ts';
+import { checkVariable, Variable } from './trace.ts';
 
 /** Named variables. */
 type Named = Readonly<Record<string, Variable>>;
@@ -25,7 +25,7 @@ export function valueAndGrad<
   checkFunction('fn', fn);
   return inputs => {
     const value = fn(inputs);
-    const loss = value instanceof Variable ? value : value.loss;
+    const loss = value instanceof Variable ? value : value?.loss;
     const names = by ?? (Object.keys(inputs) as K[]);
     checkArguments(names, inputs);
     const gradients = gradientsOf(
@@ -61,9 +61,13 @@ export function grad<S extends Named, K extends keyof S & string>(
  * gradient.
  */
 export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly Variable[] {
+  checkVariable('loss', loss, loss?.trace);
   if (loss.shape.length > 0)
     throw new InvalidShapeError('loss', `must be one number, of shape [], got [${loss.shape}]`);
   const { trace } = loss;
+  if (!Array.isArray(by))
+    throw new InvalidArgumentError('by', `must be an array of variables, got ${describeValue(by)}`);
+  for (const variable of by) checkVariable('by', variable, trace);
   const topology = trace.topology();
   const seeds = new Map<number, LogicalTensor>();
   const results = new Map<number, LogicalTensor>();
@@ -79,11 +83,7 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
     { target: trace.graph, isForward: true, seeds, results },
   );
   for (const seed of seeds.values()) trace.bindConstant(seed, 1);
-  return by.map(({ tensor, shape }) => {
-    const gradient = results.get(tensor.id);
-    if (!gradient) throw new Error('differentiate must return every requested gradient');
-    return new Variable(trace, gradient, shape);
-  });
+  return by.map(({ tensor, shape }) => new Variable(trace, results.get(tensor.id) as LogicalTensor, shape));
 }
 
 /**
@@ -102,9 +102,11 @@ function isCastInput(topology: Topology, id: number): boolean {
  */
 export function recompute(fn: () => Variable): Variable {
   checkFunction('fn', fn);
-  const first = traceOf('recompute', []).graph.nodes.length;
+  const trace = traceOf('recompute', []);
+  const { graph, recomputed } = trace;
+  const first = graph.nodes.length;
   const result = fn();
-  const { graph, recomputed } = result.trace;
+  checkVariable('the result of fn', result, trace);
   for (const { outputs } of graph.nodes.slice(first))
     for (const { id } of outputs) if (id !== result.tensor.id) recomputed.add(id);
   return result;

@@ -31,7 +31,7 @@ export function traceOf(kind: string, operands: readonly Operand[]): Trace {
   if (current) return current;
   throw new InvalidArgumentError(
     kind,
-    'can only be called in a function that is being traced: use compile(engine, fn, specs)',
+    'can only be called in a traced function: use compile(engine, fn, specs)',
   );
 }
 

@@ -64,5 +64,6 @@ export function operation<K extends OperationKind>(kind: K): OperationFunction<K
 }
 
 function isOptions(arg: unknown): arg is Parameters<typeof call>[2] {
-  return typeof arg === 'object' && arg !== null && !(arg instanceof Variable) && !(arg instanceof Tensor);
+  const isObject = typeof arg === 'object' && arg !== null;
+  return isObject && !(arg instanceof Variable || arg instanceof Tensor || Symbol.iterator in arg);
 }

@@ -234,7 +234,7 @@ export const tanh: OperationFunction<'Tanh'> = /* @__PURE__ */ operation('Tanh')
 /**
  * past with update written into it along an axis: entry b of the first dimension starts at element first[b].
  * Elements that would be outside past are dropped. If present is bound to the memory of past, only update is
- * written, so that a cache grows in place. ONNX has this operation under the same name; oneDNN does not.
+ * written, so that a cache grows in place. Not an operation of oneDNN.
  */
 export const tensorScatter: OperationFunction<'TensorScatter'> = /* @__PURE__ */ operation('TensorScatter');
 /**

@@ -20,16 +20,16 @@ export function transpose(x: Operand, order: readonly number[]): Variable {
 }
 
 /** Concatenates tensors along an axis. */
-export function concat(inputs: readonly Operand[], { axis }: { readonly axis: number }): Variable {
+export function concat(inputs: readonly Operand[], options: { readonly axis: number }): Variable {
   if (!Array.isArray(inputs))
     throw new InvalidArgumentError('inputs', `must be an array of tensors, got ${describeValue(inputs)}`);
-  return call('Concat', inputs, { axis })[0];
+  return call('Concat', inputs, options)[0];
 }
 
 /** Splits a tensor along an axis into parts of the given sizes. */
 export function split(
   x: Operand,
-  { axis, sizes }: { readonly axis: number; readonly sizes: readonly number[] },
+  options: { readonly axis: number; readonly sizes: readonly number[] },
 ): readonly Variable[] {
-  return call('Split', [x], { axis, sizes }, sizes?.length);
+  return call('Split', [x], options, options?.sizes?.length);
 }

@@ -32,6 +32,16 @@ export class Variable {
 /** An operand of an operation: a variable, or a number or host tensor, which becomes a constant. */
 export type Operand = Variable | Tensor | number;
 
+/**
+ * @param or what else the argument may be, for the error.
+ * @throws InvalidArgumentError unless `value` is a variable of `trace`.
+ */
+export function checkVariable(argument: string, value: unknown, trace: Trace, or = ''): void {
+  if (value instanceof Variable && value.trace === trace) return;
+  const given = value instanceof Variable ? 'one of another' : describeValue(value);
+  throw new InvalidArgumentError(argument, `must be a variable of the traced function${or}, got ${given}`);
+}
+
 /** An output before its shape is known. */
 const placeholder = { id: 0, shape: null, strides: null, layout: 'strided', property: 'undef' } as const;
 
@@ -90,9 +100,8 @@ export class Trace {
       readonly outputs?: number | undefined;
     } = {},
   ): readonly Variable[] {
-    const operation = operationOf(kind);
-    if (!operation)
-      throw new InvalidArgumentError('kind', `must be an operation, got ${describeValue(kind)}`);
+    // Kinds come from the functions of `operations.ts`, graphs and gradients.
+    const operation = operationOf(kind) as Operation;
     const letters = lettersOf(operation, operands);
     const inputs = operands.map((operand, n) =>
       this.#operand(operand, portOf(operation.inputs, n).type, letters, kind),
@@ -133,17 +142,7 @@ export class Trace {
   #operand(value: Operand, letter: string, letters: ReadonlyMap<string, GraphDType>, kind: string): Variable {
     if (typeof value === 'number') return this.constant(value, letters.get(letter) ?? 'f32');
     if (value instanceof Tensor) return this.constant(value);
-    if (!(value instanceof Variable)) {
-      throw new InvalidArgumentError(
-        kind,
-        `takes variables, tensors and numbers, got ${describeValue(value)}`,
-      );
-    }
-    if (value.trace !== this)
-      throw new InvalidArgumentError(
-        kind,
-        'takes variables of one traced function, got a variable of another',
-      );
+    checkVariable(`an operand of ${kind}`, value, this, ', a tensor or a number');
     return value;
   }
 }

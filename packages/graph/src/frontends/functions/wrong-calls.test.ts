@@ -1,4 +1,4 @@
-import { TilewiseError } from '@tilewise/core';
+import { Tensor, TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { toJax } from '../../formats/jax/index.ts';
@@ -13,6 +13,12 @@ const shapeOf = (fn: (inputs: Arguments) => unknown) => ops.evalShape(fn as neve
 const attending = (options: unknown) => shapeOf(({ q }) => ops.attention(q, q, q, any(options)));
 const sum = ({ a }: Arguments): ops.Variable => ops.reduceSum(a, { axes: [0, 1] });
 const { graph } = ops.traceGraph(sum as never, specs);
+/** A variable of another traced function. */
+function foreign(): ops.Variable {
+  const variables: ops.Variable[] = [];
+  shapeOf(({ a }) => variables.push(ops.exp(a)) && a);
+  return variables[0];
+}
 /** Passes a value that the types forbid, as JavaScript callers can. */
 const any = (value: unknown): never => value as never;
 
@@ -32,7 +38,7 @@ test.each<[string, () => unknown, string]>([
   [
     'no operands',
     () => shapeOf(() => ops.attention(any(undefined), any(undefined), any(undefined))),
-    'takes var',
+    'an operand of Sdpa must be a variable of',
   ],
   [
     'one tensor',
@@ -42,7 +48,7 @@ test.each<[string, () => unknown, string]>([
   [
     'an operand after a missing one',
     () => shapeOf(({ a }) => ops.layerNorm(a, any(undefined), a)),
-    'LayerNorm takes variables, tensors and numbers, got undefined',
+    'an operand of LayerNorm must be a variable of the traced function, a tensor or a number, got undefined',
   ],
   ['a count of parts', () => shapeOf(({ a }) => ops.split(a, any(2))), "needs the attribute 'axis'"],
   [
@@ -52,6 +58,71 @@ test.each<[string, () => unknown, string]>([
   ],
   ['no loss', () => ops.grad(any(undefined)), 'fn must be a function, got undefined'],
   ['an unknown argument', () => shapeOf(i => ops.grad(any(sum), any(['b']))(i)), 'names among a, q, got [b]'],
+  [
+    'no specification',
+    () => ops.evalShape(any(sum), any({ a: null })),
+    'specs.a must be or have a shape, got null',
+  ],
+  [
+    'an operand in an array',
+    () => shapeOf(({ a }) => ops.add(a, any([1]))),
+    'a tensor or a number, got Array',
+  ],
+  [
+    'no axis',
+    () => shapeOf(({ a }) => ops.concat([a, a], any(undefined))),
+    "Concat: needs the attribute 'axis'",
+  ],
+  [
+    'an option of parts',
+    () => shapeOf(({ a }) => ops.split(a, any({ axis: 0, sizes: [2], size: 1 }))),
+    "no attribute 'size'",
+  ],
+  [
+    'a function without a loss',
+    () => shapeOf(i => ops.grad(any(() => undefined))(i)),
+    'loss must be a variable of the traced function, got undefined',
+  ],
+  [
+    'a number as a loss',
+    () => shapeOf(() => ops.gradientsOf(any(3), [])),
+    'loss must be a variable of the traced function, got 3',
+  ],
+  [
+    'a variable in place of a list',
+    () => shapeOf(i => ops.gradientsOf(sum(i), any(i.a))),
+    'by must be an array of variables',
+  ],
+  [
+    'an argument of another function',
+    () => shapeOf(i => ops.gradientsOf(sum(i), [foreign()])),
+    'by must be a variable of the traced function, got one of another',
+  ],
+  [
+    'a result of another function',
+    () =>
+      ops.traceGraph(
+        any(({ a }: Arguments) => [ops.abs(a), foreign()]),
+        specs,
+      ),
+    'a result of fn must be a variable of the traced function, got one of another',
+  ],
+  [
+    'a block without a result',
+    () => shapeOf(() => ops.recompute(any(() => undefined))),
+    'the result of fn must be a variable',
+  ],
+  [
+    'an argument that the loss does not read',
+    () => shapeOf(i => ops.grad(sum)(i)),
+    "has tensor 1 'q' (f32 [1, 2, 4, 8]), which no differentiated tensor depends on",
+  ],
+  ['no graph', () => shapeOf(() => ops.callGraph(any(null), {})), 'graph must be an object, got null'],
+  [
+    'no inputs of a graph',
+    () => shapeOf(() => ops.callGraph(graph, any(null))),
+    'inputs must be an object, got null',
+  ],
   ['one argument', () => shapeOf(i => ops.grad(any(sum), any('a'))(i)), 'names among a, q, got "a"'],
   ['no block', () => shapeOf(() => ops.recompute(any(undefined))), 'fn must be a function, got undefined'],
   [
@@ -78,4 +149,14 @@ test.each<[string, () => unknown, string]>([
   const result = (async () => call())();
   await expect(result).rejects.toBeInstanceOf(TilewiseError);
   await expect(result).rejects.toThrow(message);
+});
+
+test('outputs that are no list of as many tensors as results, and outputs of null, are refused', async () => {
+  const total = ops.compile(cpuEngine(), sum as never, { a: [2, 3] });
+  const a = Tensor.zeros([2, 3]);
+  for (const outputs of [null, Tensor.zeros([]), {}, [undefined, undefined]])
+    await expect(total({ a } as never, any(outputs))).rejects.toThrow(
+      'outputs must be an array of 1 tensors, got',
+    );
+  total.release();
 });

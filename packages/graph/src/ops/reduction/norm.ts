@@ -135,7 +135,7 @@ function norm(
 
 function normBackward(kind: NormKind): OperationRules<typeof backward> {
   return {
-    summary: `The gradient of ${kind} with respect to src, from src, the gradient of the result, and gamma. (The gradients with respect to gamma and beta are sums.)`,
+    summary: `The gradient of ${kind} with respect to src.`,
     infer: ({ attributes, inputs: [{ shape }, ...others] }) => {
       if (shape) normAxes(attributes, shape.length);
       return [broadcastTo(kind, shape, others)];

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@tilewise/core';
 import { InvalidGraphError } from '../../errors.ts';
 import type { GraphWriter } from '../../ir/graph-builder.ts';
 import { describeNode, type GraphNode } from '../../ir/node.ts';
-import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { describeTensor, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { BackwardGraph } from './backward-graph.ts';
 import { decomposedSoftmaxes } from './decomposed-softmax.ts';
@@ -85,7 +85,7 @@ export function differentiate(
     if (!sum)
       throw new InvalidArgumentError(
         'withRespectTo',
-        `has tensor ${t.id}, which no tensor of 'of' depends on`,
+        `has tensor ${describeTensor(t)}, which no differentiated tensor depends on`,
       );
     // A seed is an input of the graph, so a gradient that equals a seed is a copy.
     const isSeed = [...seeds.values()].includes(sum);
