@@ -114,6 +114,7 @@ const others: Readonly<Record<string, GraphBuilder>> = {
   'a softcap after the bias': attention([bias, softcap]),
   'a scale after the bias': attention([bias, scale]),
   'another function of the scores': attention([(g, s) => g.op('Sigmoid', [s])]),
+  'the scores as their own mask': attention([(g, s) => g.op('Add', [scale(g, s), s])]),
 };
 
 test.each(Object.entries(others))('%s is operations', async (_, g) => {

@@ -38,12 +38,18 @@ export function attentionForm(anchor: GraphNode, topology: Topology): AttentionF
   const { rank } = heads;
   const scores = scoreForm(chain.links, rank, topology);
   if (!scores || (softmax.axis !== -1 && softmax.axis !== rank - 1)) return null;
-  const masks = Object.values(scores.masks).map(({ id }) => topology.shapeOf(id));
-  if (!masks.every(shape => isKnown(shape) && folded(shape, heads))) return null;
+  const masks = Object.values(scores.masks);
+  const shapes = masks.map(({ id }) => topology.shapeOf(id));
+  if (!shapes.every(shape => isKnown(shape) && folded(shape, heads))) return null;
+  const nodes = new Set([...chain.nodes, ...softmax.nodes, ...after.nodes]);
+  // A mask may be computed from the scores, which `Attention` does not give.
+  const read = [...masks, ...scores.factors.map(({ tensor }) => tensor)];
+  const isInner = ({ outputs }: GraphNode): boolean => outputs.some(t => read.some(({ id }) => id === t.id));
+  if ([...nodes].some(isInner)) return null;
   const [o] = after.matmul.outputs;
   const [{ dtype }] = chain.matmul.outputs;
   return {
-    nodes: new Set([...chain.nodes, ...softmax.nodes, ...after.nodes]),
+    nodes,
     write: write => {
       const names = {
         q: scaled(writeOperand(q, dtype, heads, write), dtype, scores, write),
