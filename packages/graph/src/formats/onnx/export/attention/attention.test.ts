@@ -9,6 +9,7 @@ import { toOnnx } from '../../index.ts';
 const [B, H, Sq, Skv, D, Dv] = [2, 4, 5, 7, 8, 6];
 interface Shape {
   readonly heads?: number;
+  readonly queries?: number;
   readonly dtype?: 'f32' | 'f16';
   readonly transposed?: boolean;
   readonly decomposed?: boolean;
@@ -39,10 +40,10 @@ const diagonal =
 
 function attention(
   steps: readonly Step[],
-  { heads = H, dtype = 'f32', transposed, decomposed }: Shape = {},
+  { heads = H, queries = Sq, dtype = 'f32', transposed, decomposed }: Shape = {},
 ): GraphBuilder {
   const g = new GraphBuilder();
-  const q = g.input([B, H, Sq, D], { dtype });
+  const q = g.input([B, H, queries, D], { dtype });
   const k = g.input(transposed ? [B, heads, D, Skv] : [B, heads, Skv, D], { dtype });
   const v = g.input(transposed ? [B, heads, Dv, Skv] : [B, heads, Skv, Dv], { dtype });
   let scores = g.op('MatMul', [q, k], { transpose_b: !transposed });
@@ -114,6 +115,7 @@ const others: Readonly<Record<string, GraphBuilder>> = {
   'a softcap after the bias': attention([bias, softcap]),
   'a scale after the bias': attention([bias, scale]),
   'another function of the scores': attention([(g, s) => g.op('Sigmoid', [s])]),
+  'a bias that repeats the scores of one query': attention([bias], { queries: 1 }),
   'the scores as their own mask': attention([(g, s) => g.op('Add', [scale(g, s), s])]),
 };
 

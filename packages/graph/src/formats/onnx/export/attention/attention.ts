@@ -36,6 +36,9 @@ export function attentionForm(anchor: GraphNode, topology: Topology): AttentionF
   if (!operands) return null;
   const { q, k, v, heads } = operands;
   const { rank } = heads;
+  const [product] = chain.matmul.outputs;
+  // An operand may repeat the scores along a dimension; the mask of `Attention` may not.
+  if (`${topology.shapeOf(softmax.scores)}` !== `${topology.shapeOf(product.id)}`) return null;
   const scores = scoreForm(chain.links, rank, topology);
   if (!scores || (softmax.axis !== -1 && softmax.axis !== rank - 1)) return null;
   const masks = Object.values(scores.masks);
@@ -47,7 +50,7 @@ export function attentionForm(anchor: GraphNode, topology: Topology): AttentionF
   const isInner = ({ outputs }: GraphNode): boolean => outputs.some(t => read.some(({ id }) => id === t.id));
   if ([...nodes].some(isInner)) return null;
   const [o] = after.matmul.outputs;
-  const [{ dtype }] = chain.matmul.outputs;
+  const { dtype } = product;
   return {
     nodes,
     write: write => {
