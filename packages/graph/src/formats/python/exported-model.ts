@@ -2,6 +2,7 @@ import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core'
 import { resolveShapes } from '../../compile/compile.ts';
 import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { withKnown } from '../../runtime/partitions/outer-tensors.ts';
@@ -187,7 +188,11 @@ function givenConstant(
   const axes = wholeAxes(own);
   if (numbers.size === 1) {
     const [first = 0] = numbers.toFloat64();
-    return { code: dialect.full(tuple(own.map(String)), literal(first).code), axes, value: first };
+    return {
+      code: dialect.full(tuple(own.map(String)), literal(first, exprType(numbers.dtype)).code),
+      axes,
+      value: first,
+    };
   }
   files.set(`t${id}`, numbers);
   return { code: dialect.constant(`t${id}`), axes };

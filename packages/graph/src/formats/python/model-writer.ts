@@ -3,6 +3,7 @@ import { writeMatch, writeOperations } from '../../compile/compile.ts';
 import { groupOperations, type OperationGroup } from '../../compile/partition.ts';
 import { InvalidGraphError, UnsupportedOperationError } from '../../errors.ts';
 import { describeNode, type GraphNode } from '../../ir/node.ts';
+import { exprType } from '../../ir/program/expr.ts';
 import type { Program, ProgramValue } from '../../ir/program/program.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
@@ -15,6 +16,7 @@ import type { Dialect } from './tensors/dialect.ts';
 import { atom, literal } from './tensors/expression.ts';
 import {
   aligned,
+  drawn,
   loaded,
   type ModelLines,
   type PyTensor,
@@ -91,7 +93,7 @@ export class ModelWriter implements ModelLines {
     const axes = wholeAxes(data.shape);
     if (values.every(x => Object.is(x, first))) {
       return {
-        code: this.dialect.full(tuple(data.shape.map(String)), literal(first).code),
+        code: this.dialect.full(tuple(data.shape.map(String)), literal(first, exprType(data.dtype)).code),
         axes,
         value: first,
       };
@@ -219,8 +221,10 @@ export class ModelWriter implements ModelLines {
 
   /** A result as the model returns it; random numbers that nothing has read yet are drawn. */
   result(id: number): PyTensor {
-    const tensor = this.tensor(id);
-    return tensor.draw ? { ...tensor, code: tensor.draw(tensor.axes) } : tensor;
+    const tensor = drawn(this.tensor(id));
+    // Positions have 64 bits in PyTorch.
+    const isPosition = this.#shaped.get(id)?.dtype === 'i32';
+    return isPosition ? { ...tensor, code: this.dialect.cast(tensor.code, 'i32') } : tensor;
   }
 
   /** Whether a tensor has been computed; tensors inside an attention call have not. */

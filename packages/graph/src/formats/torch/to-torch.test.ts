@@ -55,6 +55,18 @@ test('parts of a tensor are views, and rows that others are added to have all th
   expect(model).toContain('.expand(1, 2, 6)\n');
 });
 
+test('numbers of constants and results have the dtypes of their tensors', () => {
+  const g = new GraphBuilder();
+  const q = g.input([1, 1, 2, 4]);
+  const mask = g.input([1, 1], { dtype: 'bool' });
+  const constants = new Map([[mask.id, Tensor.from([1], [1, 1], { dtype: 'bool' })]]);
+  const o = g.op('Sdpa', [q, q, q, mask], { operands: 'q k v mask', results: 'o' });
+  const index = g.op('GenIndex', [o], { axis: 2 }, 'i32');
+  const model = toTorch(g.graph, { constants })['exported/model.py'];
+  expect(model).toContain('torch.full((1, 1), True, device=place.device)');
+  expect(model).toContain(`"t${index.id}": t${index.id}.int(),`);
+});
+
 test('an export has all that it needs', () => {
   const { g, options } = attention();
   const names = Object.keys(toTorch(g.graph, options)).map(path => path.replace('small/', ''));

@@ -24,6 +24,13 @@ export const exact: readonly OperationCase[] = [
     ],
   ),
   [
+    'Pad of a tensor without elements',
+    g => {
+      g.op('Pad', [g.input([2, 0, 3])], { before: [1, 1, 0], after: [0, 0, 2], value: 0.5 });
+      return [];
+    },
+  ],
+  [
     'GenIndex',
     g => {
       g.op('GenIndex', [x(g)], { axis: 0 }, 'i32');

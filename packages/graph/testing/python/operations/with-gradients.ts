@@ -94,6 +94,22 @@ export const withGradients: readonly OperationCase[] = [
     },
   ],
   [
+    'Gather by a number that is known',
+    g => {
+      const table = g.input([3, 4]);
+      g.op('Gather', [table, g.op('Constant', [], { value: [2] }, 'i32')]);
+      return [table];
+    },
+  ],
+  [
+    'CrossEntropy of one row with a label that is known',
+    g => {
+      const logits = g.input([4], { values: [0.5, -1, 2, 0] });
+      g.op('CrossEntropy', [logits, g.op('Constant', [], { value: [3] }, 'i32')]);
+      return [logits];
+    },
+  ],
+  [
     'CrossEntropy',
     g => {
       const logits = x(g);

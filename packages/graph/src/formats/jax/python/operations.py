@@ -33,7 +33,7 @@ def take(x, *index):
     inside = jnp.ones((), bool)
     for i, n in zip(index, x.shape):
         inside = inside & (i >= 0) & (i < n)
-    inside = inside.reshape(*inside.shape, *[1] * (values.ndim - inside.ndim))
+    inside = inside.reshape(inside.shape + (1,) * (values.ndim - inside.ndim))
     return jnp.where(inside, values, lax.stop_gradient(values))
 
 

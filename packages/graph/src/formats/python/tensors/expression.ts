@@ -214,10 +214,14 @@ function refuseShare(e: PythonExpr, op: string): void {
     throw new CutError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
 }
 
-/** Simplifies x + 0, x − 0, x·1 and x / 1 to x; null for other operations. */
+/** Simplifies x + 0, x − 0, x·1, x / 1, and x with a known truth value; null for other operations. */
 function unchanged(op: BinaryOp, a: PythonExpr, b: PythonExpr): PythonExpr | null {
   if ((op === 'add' || op === 'sub') && b.value === 0) return a;
   if (op === 'add' && a.value === 0) return b;
+  if (op === 'and' || op === 'or') {
+    const [known, other] = a.value === undefined ? [b, a] : [a, b];
+    if (known.value !== undefined) return (known.value !== 0) === (op === 'and') ? other : known;
+  }
   if ((op === 'mul' || op === 'div') && b.value === 1) return a;
   return op === 'mul' && a.value === 1 ? b : null;
 }

@@ -28,7 +28,7 @@ def take(x, *index):
     inside = torch.ones((), dtype=torch.bool, device=x.device)
     for i, n in zip(index, x.shape):
         inside = inside & (i >= 0) & (i < n)
-    inside = inside.reshape(*inside.shape, *[1] * (values.dim() - inside.dim()))
+    inside = inside.reshape(inside.shape + (1,) * (values.dim() - inside.dim()))
     return torch.where(inside, values, values.detach())
 
 
