@@ -76,7 +76,9 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
     return givenConstant(tensor, value, dialect, files);
   };
   const given = new Map(topology.inputs.map(({ id }) => [id, givenOf(describe(id))]));
-  const writer = new ModelWriter(topology, shaped, given, dialect);
+  const { extents = {} } = options;
+  const roles = (['batch', 'sequence'] as const).filter(role => (extents[role] ?? 1) > 1);
+  const writer = new ModelWriter(topology, shaped, given, dialect, roles);
   writer.write();
 
   if (loss !== undefined && (!shaped.has(loss) || !writer.has(loss))) {

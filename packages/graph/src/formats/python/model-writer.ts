@@ -11,7 +11,7 @@ import type { Topology } from '../../ir/topology.ts';
 import { boundary } from '../../runtime/partitions/outer-tensors.ts';
 import { AttentionWriter } from './attention/attention-writer.ts';
 import { ProgramWriter } from './program-writer.ts';
-import { CutError, wholeAxes } from './tensors/axes.ts';
+import { CutError, type Role, wholeAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
 import { atom, literal } from './tensors/expression.ts';
 import {
@@ -39,22 +39,26 @@ export class ModelWriter implements ModelLines {
   readonly #topology: Topology;
   readonly #shaped: ReadonlyMap<number, LogicalTensor>;
   readonly dialect: Dialect;
+  readonly roles: readonly Role[];
   #names = 0;
 
   /**
    * @param shaped the tensors of the graph, with their shapes.
    * @param given the inputs, parameters and constants in Python, by tensor id.
+   * @param roles the roles along which ranks may be placed.
    */
   constructor(
     topology: Topology,
     shaped: ReadonlyMap<number, LogicalTensor>,
     given: ReadonlyMap<number, PyTensor>,
     dialect: Dialect,
+    roles: readonly Role[],
   ) {
     this.dialect = dialect;
     this.#topology = topology;
     this.#shaped = shaped;
     this.#tensors = new Map(given);
+    this.roles = roles;
   }
 
   /** @throws UnsupportedOperationError naming the operation that cannot be exported. */

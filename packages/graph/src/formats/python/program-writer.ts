@@ -2,7 +2,7 @@ import { type Shape, sameShape, type TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { Program } from '../../ir/program/program.ts';
-import { type Axis, CutError, isCut, wholeAxes } from './tensors/axes.ts';
+import { type Axis, CutError, copies, isCut, rolesOf, wholeAxes } from './tensors/axes.ts';
 import { elementAt } from './tensors/element-writer.ts';
 import { ATOM, atom, literal, PRODUCT, type PythonExpr, pythonExpr, within } from './tensors/expression.ts';
 import {
@@ -160,16 +160,21 @@ export class ProgramWriter {
     const list = over.length === 1 ? `${over[0]}` : tuple(over.map(String));
     const receiver = within(made, ATOM);
     const { dialect } = this.lines;
-    const code =
+    const whole =
       op === 'prod'
         ? `product(${made.code}, ${tuple(over.map(String))})`
         : dialect.reduce(op, receiver, list, keeps);
+    // Ranks along a role that does not shard the sum have equal sums, of which each gives its part.
+    const own = rolesOf(made.axes);
+    const isCopied = isShare && !made.isShare && this.lines.roles.some(role => !own.includes(role));
+    const code = isCopied ? `${whole} / ${copies(made.axes)}` : whole;
     const reducedAxes = made.axes.flatMap((axis, d) => (over.includes(d) ? (keeps ? [[]] : []) : [axis]));
     const value = pythonExpr(result, {
       dialect,
-      load: () => atom(code, isShare),
+      copies: copies(reducedAxes),
+      load: () => ({ ...atom(code, isShare), ...(isCopied && { level: PRODUCT }) }),
       variable: name => atom(name),
-      named: own => own,
+      named: text => text,
     });
     this.assign(keeps ? output : root, {
       ...stored(this.lines.dialect, value, result.type, dtype),

@@ -41,6 +41,15 @@ test.skipIf(fullPython === undefined)(
   },
 );
 
+test.skipIf(python === undefined)('a result of shape [] is gathered too', { timeout }, async () => {
+  const lines = [
+    'import torch',
+    'from src.formats.torch.python.parallel import Place',
+    'print(Place({}).gather(torch.tensor(3.5), ()).item())',
+  ];
+  expect(await runPython(['-c', lines.join('\n')], project)).toBe('3.5\n');
+});
+
 test.skipIf(python === undefined)(
   'a block gets the best kernel of its device, and those of CUDA what their schemas say',
   { timeout },

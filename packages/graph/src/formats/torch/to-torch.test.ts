@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Tensor } from '@tilewise/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { toTorch } from './index.ts';
 import type { TorchOptions } from './options.ts';
 import { runtimeFiles } from './runtime-files.ts';
@@ -65,6 +66,36 @@ test('numbers of constants and results have the dtypes of their tensors', () => 
   const model = toTorch(g.graph, { constants })['exported/model.py'];
   expect(model).toContain('torch.full((1, 1), True, device=place.device)');
   expect(model).toContain(`"t${index.id}": t${index.id}.int(),`);
+});
+
+describe('sums over some of the ranks', () => {
+  function summed(build: (g: GraphBuilder, sum: LogicalTensor, position: LogicalTensor) => unknown): string {
+    const g = new GraphBuilder();
+    const [x, position] = [g.input([2, 4, 3]), g.input([4, 3])];
+    g.op('Exp', [position]);
+    build(g, g.op('ReduceSum', [x], { axes: [1] }), position);
+    const shard = { [x.id]: [['batch'], ['sequence'], []], [position.id]: [['sequence'], []] } as const;
+    return `${toTorch(g.graph, { extents: { batch: 2, sequence: 4 }, shard })['exported/model.py']}`;
+  }
+
+  test('a whole tensor is divided among the ranks that hold the same part of the sum', () => {
+    const model = summed((g, sum) => g.op('Add', [sum, g.input([3])]));
+    expect(model).toContain(' / place.copies("batch")  # Add');
+  });
+
+  test('equal sums of ranks along a role that does not shard the tensor are divided among these', () => {
+    const model = summed((g, _, position) => g.op('ReduceSum', [position], { axes: [0] }));
+    expect(model).toContain('.sum(0) / place.copies("sequence")  # ReduceSum');
+  });
+
+  test('a sum over all ranks cannot meet a tensor that is sharded', () => {
+    expect(() =>
+      summed((g, sum, position) => {
+        const all = g.op('ReduceSum', [position], { axes: [0], keep_dims: true });
+        return g.op('Add', [sum, all]);
+      }),
+    ).toThrow('combines a sum over ranks with a tensor that is sharded over these ranks');
+  });
 });
 
 test('an export has all that it needs', () => {

@@ -1,5 +1,7 @@
 """Gives each rank its parts of tensors, and computes gradients over all ranks."""
 
+from math import prod
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -51,6 +53,10 @@ class Place:
                 own = jnp.arange(factor)
             numbers = (numbers[:, None] * self.extents.get(factor, factor) + own).reshape(-1)
         return numbers
+
+    def copies(self, *roles):
+        """The number of ranks that have the same part of a tensor that is sharded along the roles."""
+        return self.ranks // prod(self.mesh[role] for role in roles)
 
     def cut(self, x, axis, *factors):
         """The local part of a tensor that is whole along an axis with these factors."""

@@ -114,6 +114,7 @@ class Captures {
     const lines: string[] = [];
     const { dialect } = this.#writer.lines;
     const made = pythonExpr(mod.expr, {
+      copies: 'place.ranks',
       dialect,
       named: code => {
         lines.push(`x${lines.length} = ${code}`);

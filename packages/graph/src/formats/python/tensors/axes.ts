@@ -37,6 +37,17 @@ export function isCut(axis: Axis): boolean {
   return axis.some(({ role }) => role !== null);
 }
 
+/** The roles along which a tensor is sharded. */
+export function rolesOf(axes: readonly Axis[]): Role[] {
+  return (['batch', 'sequence'] as const).filter(role => axes.flat().some(factor => factor.role === role));
+}
+
+/** The number of ranks that have the same part of a tensor, in Python. */
+export function copies(axes: readonly Axis[]): string {
+  const roles = rolesOf(axes).map(role => `"${role}"`);
+  return roles.length === 0 ? 'place.ranks' : `place.copies(${roles.join(', ')})`;
+}
+
 export function sameAxis(a: Axis, b: Axis): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -3,11 +3,13 @@ import { type Expr, type LoadExpr, nodes } from '@tilewise/core/expr';
 import {
   type Axis,
   CutError,
+  copies,
   extentOf,
   factorList,
   isCut,
   localExtent,
   localShape,
+  rolesOf,
   sameAxis,
   wholeAxis,
 } from './axes.ts';
@@ -51,6 +53,7 @@ class ElementWriter {
     const axes = this.#axesOf(expr);
     const made = pythonExpr(expr, {
       dialect,
+      copies: copies(axes),
       named: code => {
         const name = this.#lines.name();
         this.#lines.line(`${name} = ${code}`);
@@ -102,6 +105,8 @@ class ElementWriter {
     if (!operand) throw new CutError(`reads '${e.name}', which is not an operand`);
     const tensor = operand.read();
     if (tensor.value !== undefined) return literal(tensor.value, e.type);
+    if (tensor.isShare && `${rolesOf(tensor.axes)}` !== `${rolesOf(axes)}`)
+      throw new CutError('combines a sum over ranks with a tensor that is sharded over these ranks');
     const { dialect } = this.#lines;
     if (e.index.length > 0) {
       return atom(loaded(dialect, this.#loadAt(e, tensor, axes, write), operand.dtype), tensor.isShare);

@@ -19,13 +19,15 @@ export interface PythonExpr {
   readonly level: number;
   /** The value if it is a known number; an f32 is already rounded. */
   readonly value?: number;
-  /** Whether each rank has a share, and the sum over ranks is the actual value. */
+  /** Whether each rank has a share, and the sum over the ranks with the same part is the actual value. */
   readonly isShare?: boolean;
 }
 
 /** Returns the Python expressions of the values that an expression reads. */
 export interface PythonReader {
   readonly dialect: Dialect;
+  /** The number of ranks that have the same part of the result, in Python. */
+  readonly copies: string;
   load(e: LoadExpr, write: (index: Expr) => PythonExpr): PythonExpr;
   variable(name: VariableName): PythonExpr;
   /** Assigns an expression that is used several times to a name. */
@@ -92,7 +94,7 @@ function isSmall(e: Expr): boolean {
 
 /** Writes an elementwise expression as operations on tensors, which broadcast. */
 export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
-  const { dialect } = reader;
+  const { copies, dialect } = reader;
   const uses = new Map<Expr, number>();
   const count = (e: Expr): void => {
     const seen = uses.get(e) ?? 0;
@@ -127,7 +129,7 @@ export function pythonExpr(root: Expr, reader: PythonReader): PythonExpr {
         const inner = sigmoidOf(e);
         return inner
           ? atom(dialect.element('sigmoid', within(write(inner), ATOM)))
-          : binary(e, write(e.a), write(e.b));
+          : binary(e, write(e.a), write(e.b), copies);
       }
     }
   };
@@ -165,7 +167,12 @@ function unary(op: UnaryOp, a: PythonExpr, type: Expr['type'], dialect: Dialect)
   return atom(dialect.element(name, a.value === undefined ? within(a, ATOM) : dialect.number(a.code)));
 }
 
-function binary(e: Extract<Expr, { kind: 'binary' }>, a: PythonExpr, b: PythonExpr): PythonExpr {
+function binary(
+  e: Extract<Expr, { kind: 'binary' }>,
+  a: PythonExpr,
+  b: PythonExpr,
+  copies: string,
+): PythonExpr {
   const { op, type } = e;
   if (a.value !== undefined && b.value !== undefined) {
     const folded = folds[op]?.(a.value, b.value);
@@ -185,7 +192,7 @@ function binary(e: Extract<Expr, { kind: 'binary' }>, a: PythonExpr, b: PythonEx
     const own = n === 0 ? a : b;
     // A number that is not a share must count once in the sum over ranks, so each rank adds its part of it.
     return whole && (op === 'add' || op === 'sub')
-      ? { code: `${within(whole, PRODUCT)} / place.ranks`, level: PRODUCT }
+      ? { code: `${within(whole, PRODUCT)} / ${copies}`, level: PRODUCT }
       : own;
   });
   // Python's operators are left-associative, and comparisons must not chain.

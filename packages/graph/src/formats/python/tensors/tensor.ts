@@ -2,7 +2,7 @@ import { type DType, dtypeInfo } from '@tilewise/core';
 import type { ExprType } from '@tilewise/core/expr';
 import { exprType } from '../../../ir/program/expr.ts';
 import type { ProgramValue } from '../../../ir/program/program.ts';
-import { type Axis, CutError, extentOf, factorList, isCut, sameAxis } from './axes.ts';
+import { type Axis, CutError, extentOf, factorList, isCut, type Role, sameAxis } from './axes.ts';
 import type { Dialect } from './dialect.ts';
 import { ATOM, atom, type PythonExpr, within } from './expression.ts';
 
@@ -10,7 +10,7 @@ import { ATOM, atom, type PythonExpr, within } from './expression.ts';
 export interface PyTensor {
   readonly code: string;
   readonly axes: readonly Axis[];
-  /** Whether each rank has a share, and the sum over ranks is the actual tensor. */
+  /** Whether each rank has a share, and the sum over the ranks with the same part is the actual part. */
   readonly isShare?: boolean;
   /** The number of all elements, if the tensor is one known number. */
   readonly value?: number;
@@ -21,6 +21,8 @@ export interface PyTensor {
 /** The lines of Python that have been written, and the tensors of the graph in Python. */
 export interface ModelLines {
   readonly dialect: Dialect;
+  /** The roles along which ranks may be placed. */
+  readonly roles: readonly Role[];
   line(text: string): void;
   /** Writes a call, on as many lines as necessary. */
   call(start: string, args: readonly string[]): void;

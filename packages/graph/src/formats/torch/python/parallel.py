@@ -2,6 +2,7 @@
 
 import os
 from datetime import timedelta
+from math import prod
 
 import torch
 import torch.distributed as dist
@@ -151,10 +152,14 @@ class Place:
         # Ranks that differ only along dimensions that this tensor does not shard have the same part; one of
         # them contributes it.
         if all(self.at[role] == 0 for role in self.layouts if role not in cut):
-            whole[torch.meshgrid(*index, indexing="ij")] = x.detach().to(whole.dtype)
+            whole[torch.meshgrid(*index, indexing="ij") if index else ()] = x.detach().to(whole.dtype)
         if self.ranks > 1:
             dist.all_reduce(whole)
         return whole.to(x.dtype)
+
+    def copies(self, *roles):
+        """The number of ranks that have the same part of a tensor that is sharded along the roles."""
+        return self.ranks // prod(self.layouts[role].ranks for role in roles)
 
     def total(self, x):
         """The sum of a result of which each rank has a share."""
