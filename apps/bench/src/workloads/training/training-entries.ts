@@ -38,6 +38,9 @@ export interface EntrySettings {
   readonly options: SuiteOptions;
 }
 
+/** The program that trains with PyTorch, which the pack for other machines lacks. */
+const pytorchProgram = fileURLToPath(new URL('../../../training/pytorch.py', import.meta.url));
+
 const noGpu = { work: { dispatches: 0, bytes: 0 }, label: {} } as const;
 
 /**
@@ -95,14 +98,17 @@ export async function openEntries(
     closing.push(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'case.safetensors');
     writeFileSync(file, encodeCase(of));
-    const program = fileURLToPath(new URL('../../../training/pytorch.py', import.meta.url));
-    add({ run: await peerRun(python, [program, file]), isPyTorch: true, ...noGpu });
+    add({ run: await peerRun(python, [pytorchProgram, file]), isPyTorch: true, ...noGpu });
   }
   return entries;
 }
 
-/** A Python that has PyTorch; null if there is none. */
+/** A Python that has PyTorch; null if there is none, or no program for it. */
 function findPython(given: SuiteOptions[string]): string | null {
+  if (!existsSync(pytorchProgram)) {
+    if (typeof given === 'string') throw new UsageError(`--python: there is no ${pytorchProgram}.`);
+    return null;
+  }
   const python =
     typeof given === 'string' ? given : join(homedir(), '.cache', 'tilewise-venv', 'bin', 'python');
   const has = existsSync(python) && spawnSync(python, ['-c', 'import torch']).status === 0;
