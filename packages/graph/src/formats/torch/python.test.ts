@@ -41,6 +41,27 @@ test.skipIf(fullPython === undefined)(
   },
 );
 
+test.skipIf(python === undefined)(
+  'the weights of merged parts add up to 1, however large lse is',
+  { timeout },
+  async () => {
+    const lines = [
+      'import torch',
+      'from src.formats.torch.python.attention.tiles import merge',
+      'torch.manual_seed(1)',
+      'o, lse = torch.zeros(1, 1, 64, 3), torch.full((1, 1, 64), -torch.inf)',
+      'dead = torch.zeros_like(o), torch.full_like(lse, -torch.inf)',
+      'merge(o, lse, *dead)',
+      'print(o.max().item(), lse.max().item())',
+      'for _ in range(8):',
+      '    merge(o, lse, torch.ones_like(o), 300 + torch.randn(1, 1, 64))',
+      'merge(o, lse, *dead)',
+      'print((o - 1).abs().max().item() < 2e-7)',
+    ];
+    expect(await runPython(['-c', lines.join('\n')], project)).toBe('0.0 -inf\nTrue\n');
+  },
+);
+
 test.skipIf(python === undefined)('a result of shape [] is gathered too', { timeout }, async () => {
   const lines = [
     'import torch',

@@ -71,9 +71,10 @@ class RingAttention(torch.autograd.Function):
             held = arriving
         if sink is not None:
             # The sink: a key that every query sees and that has no value.
-            with_sink = torch.logaddexp(lse, sink.to(dtype).view(1, -1, 1))
-            o.mul_((lse - finite(with_sink)).exp().unsqueeze(-1))
-            lse = with_sink
+            sink_score = sink.to(dtype).view(1, -1, 1)
+            seen = torch.sigmoid(lse - sink_score).masked_fill(lse == -torch.inf, 0)
+            o.mul_(seen.unsqueeze(-1))
+            lse = torch.logaddexp(lse, sink_score)
         out = o.to(q.dtype)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(q, k, v, out, lse, sink, *captures)

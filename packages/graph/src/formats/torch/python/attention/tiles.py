@@ -31,11 +31,14 @@ def summed(a, b, heads):
 
 
 def merge(o, lse, part_o, part_lse):
-    """Adds a partial result to o and lse in place: L = ln(e^lse + e^l), o = e^(lse - L)·o + e^(l - L)·o₂."""
-    both = torch.logaddexp(lse, part_lse)
-    at = finite(both)
-    o.mul_((lse - at).exp().unsqueeze(-1)).add_((part_lse - at).exp().unsqueeze(-1) * part_o)
-    lse.copy_(both)
+    """Adds a partial result to o and lse in place: o = (1 - w)·o + w·o₂ with w = e^l / (e^lse + e^l).
+
+    w is the sigmoid of l - lse. Weights relative to ln(e^lse + e^l), which is rounded, would not add up to 1,
+    and backward multiplies this error of o by the entries of k.
+    """
+    w = torch.sigmoid(part_lse - lse).masked_fill(part_lse == -torch.inf, 0)
+    o.lerp_(part_o.to(o.dtype), w.unsqueeze(-1))
+    lse.copy_(torch.logaddexp(lse, part_lse))
 
 
 def tiles_of(count):
