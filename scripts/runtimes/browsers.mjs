@@ -1,4 +1,4 @@
-import { openBrowser } from '../../tools/webgpu-host/dist/browser.js';
+import { openBrowser } from '../../tools/webgpu-host/dist/browser/index.js';
 import {
   browserScripts,
   inIsolatedPage,
