@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { TINY_VOCABULARY, tinyTokenizer, tinyTokenizerConfig } from '../../testing/tiny-tokenizer.ts';
+import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { givenFiles } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, loadTokenizer } from './index.ts';
 
@@ -27,6 +28,16 @@ test('what is no text, or no token, is refused', async () => {
   expect(() => tokenizer.encode(3 as never)).toThrow(/^text must be a string, got 3/);
   expect(() => tokenizer.decode('259' as never)).toThrow(/^tokens must be whole numbers, got "259"/);
   expect(() => tokenizer.stream().push(undefined as never)).toThrow(/^tokens must be whole numbers/);
+});
+
+test.each([
+  ['throws', { type: 'TemplateProcessing' }],
+  ['gives tokens that are no numbers', { type: 'BertProcessing', cls: 5, sep: 5 }],
+])('a damaged file that is noticed with the first text is named: it %s', async (_, post_processor) => {
+  const damaged = { ...tinyTokenizer(), post_processor };
+  const tokenizer = await loadTokenizer(filesOf({ 'tokenizer.json': damaged }));
+  expect(() => tokenizer.encode('hello')).toThrow(CheckpointError);
+  expect(() => tokenizer.encode('hello')).toThrow(/tokenizer.json/);
 });
 
 test('a conversation is written by the template of the model', async () => {

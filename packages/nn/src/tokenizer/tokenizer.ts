@@ -18,11 +18,15 @@ const encodeRules: FieldRules<EncodeOptions> = { addSpecialTokens: flag };
 
 /** Converts texts to a model's tokens and back. */
 export interface TextTokenizer {
-  /** @throws InvalidArgumentError unless `text` is a string. */
+  /**
+   * @throws InvalidArgumentError unless `text` is a string; CheckpointError if the file of the tokenizer is
+   * damaged where it says how to encode.
+   */
   encode(text: string, options?: EncodeOptions): number[];
   /**
    * The text of tokens, without special tokens and tokens that the tokenizer does not know.
-   * @throws InvalidArgumentError unless the tokens are whole numbers.
+   * @throws InvalidArgumentError unless the tokens are whole numbers; CheckpointError if the file of the
+   * tokenizer is damaged where it says how to decode.
    */
   decode(tokens: readonly number[]): string;
   /**
@@ -56,11 +60,16 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no tokenizer.json');
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
   const template = chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
-  const tokenizer = open(json, config);
+  const tokenizer = undamaged(() => new Tokenizer(json, config));
   const encode = (text: string, options: EncodeOptions = {}): number[] => {
     checkFields('options', options, encodeRules);
     checkArgument('text', text, textRule);
-    return tokenizer.encode(text, { add_special_tokens: options.addSpecialTokens ?? true }).ids;
+    const add_special_tokens = options.addSpecialTokens ?? true;
+    return undamaged(() => {
+      const { ids } = tokenizer.encode(text, { add_special_tokens });
+      if (!ids.every(Number.isSafeInteger)) throw new Error(`a text has the tokens ${describeValue(ids)}`);
+      return ids;
+    });
   };
   const decode = (given: readonly number[], clean_up_tokenization_spaces: boolean): string => {
     const tokens = Array.from(given);
@@ -68,7 +77,9 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
       throw new InvalidArgumentError('tokens', `must be whole numbers, got ${describeValue(given)}`);
     return tokens.length === 0
       ? ''
-      : tokenizer.decode(tokens, { skip_special_tokens: true, clean_up_tokenization_spaces });
+      : undamaged(() =>
+          tokenizer.decode(tokens, { skip_special_tokens: true, clean_up_tokenization_spaces }),
+        );
   };
   const cleans = cleansSpaces(json, config);
   return {
@@ -90,9 +101,13 @@ function cleansSpaces(json: Json, { clean_up_tokenization_spaces: asked }: Json)
   return asked === true && type !== 'BPE';
 }
 
-function open(json: object, config: object): Tokenizer {
+/**
+ * The result of reading `tokenizer.json`, some parts of which are read when a text needs them.
+ * @throws CheckpointError if a part is damaged.
+ */
+function undamaged<R>(read: () => R): R {
   try {
-    return new Tokenizer(json, config);
+    return read();
   } catch (cause) {
     throw new CheckpointError({ file: 'tokenizer.json', cause }, 'is not a valid tokenizer');
   }
