@@ -31,9 +31,9 @@ test('what is no text, or no token, is refused', async () => {
 });
 
 test.each([
-  ['throws', { type: 'TemplateProcessing' }],
-  ['gives tokens that are no numbers', { type: 'BertProcessing', cls: 5, sep: 5 }],
-])('a damaged file that is noticed with the first text is named: it %s', async (_, post_processor) => {
+  ['cannot be read', { type: 'TemplateProcessing' }],
+  ['adds tokens that are not numbers', { type: 'BertProcessing', cls: 5, sep: 5 }],
+])('encode names a tokenizer.json whose post-processor %s', async (_, post_processor) => {
   const damaged = { ...tinyTokenizer(), post_processor };
   const tokenizer = await loadTokenizer(filesOf({ 'tokenizer.json': damaged }));
   expect(() => tokenizer.encode('hello')).toThrow(CheckpointError);

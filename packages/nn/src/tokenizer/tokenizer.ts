@@ -60,12 +60,12 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no tokenizer.json');
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
   const template = chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
-  const tokenizer = undamaged(() => new Tokenizer(json, config));
+  const tokenizer = namingFile(() => new Tokenizer(json, config));
   const encode = (text: string, options: EncodeOptions = {}): number[] => {
     checkFields('options', options, encodeRules);
     checkArgument('text', text, textRule);
     const add_special_tokens = options.addSpecialTokens ?? true;
-    return undamaged(() => {
+    return namingFile(() => {
       const { ids } = tokenizer.encode(text, { add_special_tokens });
       if (!ids.every(Number.isSafeInteger)) throw new Error(`a text has the tokens ${describeValue(ids)}`);
       return ids;
@@ -77,7 +77,7 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
       throw new InvalidArgumentError('tokens', `must be whole numbers, got ${describeValue(given)}`);
     return tokens.length === 0
       ? ''
-      : undamaged(() =>
+      : namingFile(() =>
           tokenizer.decode(tokens, { skip_special_tokens: true, clean_up_tokenization_spaces }),
         );
   };
@@ -102,10 +102,10 @@ function cleansSpaces(json: Json, { clean_up_tokenization_spaces: asked }: Json)
 }
 
 /**
- * The result of reading `tokenizer.json`, some parts of which are read when a text needs them.
- * @throws CheckpointError if a part is damaged.
+ * Runs a function that reads parts of `tokenizer.json`, some of which are read only when a text needs them.
+ * @throws CheckpointError, which names the file, if a part is damaged.
  */
-function undamaged<R>(read: () => R): R {
+function namingFile<R>(read: () => R): R {
   try {
     return read();
   } catch (cause) {

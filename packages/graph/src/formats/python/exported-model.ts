@@ -9,7 +9,7 @@ import { withKnown } from '../../runtime/partitions/outer-tensors.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames } from './names.ts';
 import type { ExportOptions } from './options.ts';
-import { type Axis, extentOf, type Factor, joined, wholeAxes } from './tensors/axes.ts';
+import { type Axis, extentOf, type Factor, joined, ROLES, wholeAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
 import { literal } from './tensors/expression.ts';
 import { axesTuple, type PyTensor, tuple } from './tensors/tensor.ts';
@@ -77,7 +77,7 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
   };
   const given = new Map(topology.inputs.map(({ id }) => [id, givenOf(describe(id))]));
   const { extents = {} } = options;
-  const roles = (['batch', 'sequence'] as const).filter(role => (extents[role] ?? 1) > 1);
+  const roles = ROLES.filter(role => (extents[role] ?? 1) > 1);
   const writer = new ModelWriter(topology, shaped, given, dialect, roles);
   writer.write();
 

@@ -104,7 +104,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
     if (!(outputs?.length <= results.length))
       throw new InvalidArgumentError(
         'outputs',
-        `must be an array of ${results.length} tensors, got ${describeValue(outputs)}`,
+        `must be an array of up to ${results.length} tensors, got ${describeValue(outputs)}`,
       );
     const strange = Object.keys(bound).find(name => !names.has(name));
     if (strange !== undefined)

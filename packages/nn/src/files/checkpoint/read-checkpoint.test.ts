@@ -41,7 +41,7 @@ test('one file, or the shards of an index', async () => {
   expect(await namesOf(filesOf(shards))).toEqual(['1.safetensors:a', '2.safetensors:b']);
 });
 
-test('of files with the same name, that of the chosen folder is used, not those of its subfolders', async () => {
+test('a file of the chosen folder is used instead of files with its name in subfolders', async () => {
   const file = (path: string, bytes: Uint8Array) =>
     Object.defineProperty(
       new File([new Uint8Array(bytes)], path.slice(path.lastIndexOf('/') + 1)),

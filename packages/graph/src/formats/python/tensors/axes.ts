@@ -1,7 +1,8 @@
 import type { Shape } from '@tilewise/core';
 
 /** The axes that may be sharded over ranks: the entries of a batch and the positions of a sequence. */
-export type Role = 'batch' | 'sequence';
+export const ROLES = ['batch', 'sequence'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** A factor of an axis; `extent` is that of the whole tensor, not of a rank's part. */
 export interface Factor {
@@ -39,7 +40,7 @@ export function isCut(axis: Axis): boolean {
 
 /** The roles along which a tensor is sharded. */
 export function rolesOf(axes: readonly Axis[]): Role[] {
-  return (['batch', 'sequence'] as const).filter(role => axes.flat().some(factor => factor.role === role));
+  return ROLES.filter(role => axes.flat().some(factor => factor.role === role));
 }
 
 /** The number of ranks that have the same part of a tensor, in Python. */

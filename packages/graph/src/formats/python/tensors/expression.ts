@@ -19,7 +19,7 @@ export interface PythonExpr {
   readonly level: number;
   /** The value if it is a known number; an f32 is already rounded. */
   readonly value?: number;
-  /** Whether each rank has a share, and the sum over the ranks with the same part is the actual value. */
+  /** Whether the value is a share: the shares of the ranks with the same part add up to the actual value. */
   readonly isShare?: boolean;
 }
 

@@ -10,7 +10,7 @@ import { ATOM, atom, type PythonExpr, within } from './expression.ts';
 export interface PyTensor {
   readonly code: string;
   readonly axes: readonly Axis[];
-  /** Whether each rank has a share, and the sum over the ranks with the same part is the actual part. */
+  /** Whether the tensor is a share: the shares of the ranks with the same part add up to the actual part. */
   readonly isShare?: boolean;
   /** The number of all elements, if the tensor is one known number. */
   readonly value?: number;

@@ -72,8 +72,8 @@ class RingAttention(torch.autograd.Function):
         if sink is not None:
             # The sink: a key that every query sees and that has no value.
             sink_score = sink.to(dtype).view(1, -1, 1)
-            seen = torch.sigmoid(lse - sink_score).masked_fill(lse == -torch.inf, 0)
-            o.mul_(seen.unsqueeze(-1))
+            weight = torch.sigmoid(lse - sink_score).masked_fill(lse == -torch.inf, 0)
+            o.mul_(weight.unsqueeze(-1))
             lse = torch.logaddexp(lse, sink_score)
         out = o.to(q.dtype)
         ctx.set_materialize_grads(False)
