@@ -2,6 +2,8 @@ import type { Shape } from '@tilewise/core';
 
 /** The axes that may be sharded over ranks: the entries of a batch and the positions of a sequence. */
 export const ROLES = ['batch', 'sequence'] as const;
+
+/** An axis that may be sharded over ranks: the entries of a batch or the positions of a sequence. */
 export type Role = (typeof ROLES)[number];
 
 /** A factor of an axis; `extent` is that of the whole tensor, not of a rank's part. */
