@@ -6,7 +6,6 @@ import { referenceEngine } from '@tilewise/core/reference';
 import { fillNormal, splitU64 } from '@tilewise/philox';
 import { fullPython, printedLosses, runPython, torchrun, writeFiles } from '@tilewise/test-data/python';
 import { describe, expect, test } from 'vitest';
-import { traceGraph } from '../../frontends/functions/compile.ts';
 import { call } from '../../frontends/functions/operation-call.ts';
 import {
   add,
@@ -22,6 +21,7 @@ import {
 } from '../../frontends/functions/operations.ts';
 import { reshape, transpose } from '../../frontends/functions/shaping.ts';
 import type { Variable } from '../../frontends/functions/trace.ts';
+import { traceGraph } from '../../frontends/functions/traced-graph.ts';
 import { gradients } from '../../gradients.ts';
 import { toTorch } from './index.ts';
 
