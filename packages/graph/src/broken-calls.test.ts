@@ -86,6 +86,11 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
     "options.inputs has '9', which is the id of no tensor of the graph",
   ],
   [
+    'compile with a trace that enters nothing',
+    ({ g }) => g.compile(engine, { trace: {} as never }),
+    'options.trace.enter must be a function, got undefined',
+  ],
+  [
     'compile for an engine that prepares nothing',
     ({ g }) => g.compile({ ...engine, primitives: {} } as never),
     'engine.primitives.prepare must be a function, got undefined',

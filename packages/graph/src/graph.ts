@@ -1,4 +1,4 @@
-import { checkObject, InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import { checkFunction, checkObject, InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { traitsOf } from './compile/engine-traits.ts';
@@ -104,6 +104,7 @@ export class Graph extends GraphBuilder {
   ): CompiledGraph<T> {
     checkNames('options', options, ['inputs', 'policy', 'trace']);
     const { inputs = {}, policy, trace } = options;
+    if (trace !== undefined) checkFunction('options.trace.enter', trace?.enter);
     const { topology } = this.finalize();
     checkIds(inputs, topology.described, topology, 'options.inputs');
     checkEngine(engine);
