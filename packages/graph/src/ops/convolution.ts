@@ -122,7 +122,6 @@ function summed(
 /** Convolutions with any number of spatial dimensions. Each output element is computed as its own sum. */
 export const convolutionOperations: readonly Operation[] = defineOperations(convolutionSchemas, {
   Convolution: {
-    summary: 'Cross-correlation of src (N, C, …) with weights (O, C / groups, …), plus a bias (O).',
     infer: ({ attributes: a, inputs: [src, weights, bias] }) => {
       if (!isKnown(src.shape) || !isKnown(weights.shape)) return [null];
       if (bias) checkShape('Convolution', 'a bias of', bias.shape, weights.shape.slice(0, 1));
@@ -163,7 +162,6 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     },
   },
   ConvolutionBackwardData: {
-    summary: 'The gradient of Convolution with respect to src, in the shape `shape`.',
     infer: ({ attributes: a, inputs: [dy, weights] }) => {
       checkGradient(dy, a.shape, weights.shape, a);
       return [a.shape];
@@ -196,7 +194,6 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     },
   },
   ConvolutionBackwardWeights: {
-    summary: 'The gradient of Convolution with respect to the weights, in the shape `shape`.',
     infer: ({ attributes: a, inputs: [src, dy] }) => {
       checkGradient(dy, src.shape, a.shape, a);
       return [a.shape];

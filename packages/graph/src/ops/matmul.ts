@@ -28,8 +28,6 @@ type Attributes = ResolvedAttributes<typeof matmulSchemas.MatMul.attributes>;
 
 export const matmulOperations: readonly Operation[] = defineOperations(matmulSchemas, {
   MatMul: {
-    summary:
-      'The matrix product over the last two dimensions; the other dimensions broadcast. A tensor of rank 1 is a row if it is src and a column if it is weights.',
     constraint: ({ inputs: [src], outputs: [dst] }) =>
       dst.dtype === src.dtype || dst.dtype === 'f32'
         ? null

@@ -178,29 +178,24 @@ const integers = 'the input is an integer or 8-bit code';
  */
 export const quantizeOperations: readonly Operation[] = defineOperations(quantizeSchemas, {
   Quantize: {
-    summary: 'x / scale + zero point, rounded to nearest even and saturated.',
     constraint: staticConstraint,
     noGradient: rounds,
     infer: call => inferStatic('Quantize', call),
     lower: (lowering, { attributes }) => lowerStatic(lowering, attributes, quantized),
   },
   Dequantize: {
-    summary: '(x − zero point)·scale.',
     constraint: staticConstraint,
     noGradient: integers,
     infer: call => inferStatic('Dequantize', call),
     lower: (lowering, { attributes }) => lowerStatic(lowering, attributes, dequantized),
   },
   DynamicQuantize: {
-    summary: 'x / scale + zero point with scales and zero points from tensors.',
     constraint: dynamicConstraint,
     noGradient: rounds,
     infer: call => inferDynamic('DynamicQuantize', call),
     lower: (lowering, { attributes }) => lowerDynamic(lowering, attributes, quantized),
   },
   DynamicDequantize: {
-    summary:
-      '(x − zero point)·scale with scales and zero points from tensors: one, one per channel, or one per group.',
     constraint: dynamicConstraint,
     noGradient: integers,
     infer: call => inferDynamic('DynamicDequantize', call),

@@ -47,8 +47,6 @@ function probabilityOf(lowering: Lowering, p: number | undefined): Value {
 /** Random numbers from Philox, determined by a seed, an offset and the element's index. */
 export const randomOperations: readonly Operation[] = defineOperations(randomSchemas, {
   Dropout: {
-    summary:
-      'src / (1 − p) with probability 1 − p, else 0. Philox decides from the seed, the offset and the index of the element. p is the fourth input or the attribute.',
     constraint: ({ attributes: { p }, inputs }) => {
       if ((inputs.length === 4) === (p !== undefined)) {
         return "needs its probability exactly once: as the input 'probability' or as the attribute 'p'";
@@ -76,8 +74,6 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
     },
   },
   RNG: {
-    summary:
-      'Random numbers in the shape of src. BERNOULLI: 1 with probability 1 − p, else 0. UNIFORM: uniform in (0, 1], like cuRAND. Not an operation of oneDNN.',
     constraint: ({ attributes }) => wrongProbability(attributes.p),
     gradient: 'zero',
     infer: ({ inputs: [{ shape }, ...numbers] }) => {

@@ -1,12 +1,13 @@
-import { operations } from '../../src/ops/table.ts';
+import { operationSummaries } from '../../src/ops/summaries.ts';
 
 const widest = 106;
 
 /**
- * The source of the operation functions, with each summary in the table as the doc comment of its function.
+ * The source of the operation functions, with the summary of each operation as the doc comment of its
+ * function.
  */
 export function withOperationComments(source: string): string {
-  const summaries = new Map(operations.map(({ kind, summary }) => [kind, summary.replace(/\s+/g, ' ')]));
+  const summaries = new Map(Object.entries(operationSummaries));
   return source
     .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=export const)/gm, '')
     .replace(/^export const \w+: OperationFunction<'(\w+)'>/gm, (declaration, kind) => {

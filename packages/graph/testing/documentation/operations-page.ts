@@ -1,7 +1,8 @@
 import type { AttributeSchema } from '../../src/ir/schema/attribute.ts';
 import type { Operation } from '../../src/ir/schema/operation.ts';
 import type { PortSchema } from '../../src/ir/schema/ports.ts';
-import { operations } from '../../src/ops/table.ts';
+import { operationSummaries } from '../../src/ops/summaries.ts';
+import { type OperationKind, operations } from '../../src/ops/table.ts';
 
 /** The documentation page of all operations, from the table that checks and runs them. */
 export function operationsPage(): string {
@@ -15,12 +16,12 @@ export function operationsPage(): string {
   ].join('\n');
 }
 
-function section({ kind, summary, inputs, outputs, attributes }: Operation): string[] {
+function section({ kind, inputs, outputs, attributes }: Operation): string[] {
   const rows = Object.entries(attributes).map(attributeRow);
   return [
     `## ${kind}`,
     '',
-    summary,
+    operationSummaries[kind as OperationKind],
     '',
     `- inputs: ${inputs.map(portText).join('; ') || 'none'}`,
     `- outputs: ${outputs.map(portText).join('; ') || 'none'}`,

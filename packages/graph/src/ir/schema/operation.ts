@@ -86,13 +86,11 @@ export interface PythonCall {
 export type InputGradient = () => LogicalTensor;
 
 /**
- * A row of the operation table, which graph checks, shape inference, gradients, engines and the documentation
- * read. `A` is the type of the attributes with defaults filled in.
+ * A row of the operation table, which graph checks, shape inference, gradients, engines and exports read. `A`
+ * is the type of the attributes with defaults filled in.
  */
 export interface Operation<A = Attributes> {
   readonly kind: string;
-  /** The operation in one sentence. */
-  readonly summary: string;
   readonly inputs: readonly PortSchema[];
   readonly outputs: readonly PortSchema[];
   readonly attributes: Readonly<Record<string, AttributeSchema>>;

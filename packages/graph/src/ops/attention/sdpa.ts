@@ -93,9 +93,8 @@ function isExpression(text: string | undefined): boolean {
   }
 }
 
-function attention(pass: AttentionPass, summary: string): OperationRules<typeof schema> {
+function attention(pass: AttentionPass): OperationRules<typeof schema> {
   return {
-    summary,
     constraint: call => wrongNames(pass, call),
     infer: ({ attributes, inputs }) => {
       const { operands, results } = attentionNames(attributes as Attributes);
@@ -123,17 +122,11 @@ function attention(pass: AttentionPass, summary: string): OperationRules<typeof 
 /** Attention forward and backward as one operation each, which every engine runs on its attention kernels. */
 export const attentionOperations: readonly Operation[] = defineOperations(attentionSchemas, {
   Sdpa: {
-    ...attention(
-      'forward',
-      'Attention. `operands` and `results` name the inputs and outputs as `sdpa` does; lse, max and sumExp are (B, Hq, Sq, 1). Not an operation of oneDNN.',
-    ),
+    ...attention('forward'),
     gradient: call => sdpaGradient(call as GradientCall),
     firstOutput: attributes => ({ ...attributes, results: attributes.results.split(' ')[0] }),
   },
-  SdpaBackward: attention(
-    'backward',
-    'The gradients of Sdpa, from its operands, o, lse and dO, named in the same way. Not an operation of oneDNN.',
-  ),
+  SdpaBackward: attention('backward'),
 });
 
 /** The settings that the attributes give; `left` and `right` count keys to each side of the diagonal key. */

@@ -127,9 +127,8 @@ const both =
     of(numeric(a), numeric(b));
 
 /** The rules of Maximum or Minimum. */
-const choice = (kind: 'Maximum' | 'Minimum', summary: string, of: Binary) =>
+const choice = (kind: 'Maximum' | 'Minimum', of: Binary) =>
   elementwise<typeof sameNumbers>(kind, {
-    summary,
     element: both(of),
     commutative: [0, 1],
     gradient: gradients(byBackward(kind, 0), byBackward(kind, 1)),
@@ -138,7 +137,6 @@ const choice = (kind: 'Maximum' | 'Minimum', summary: string, of: Binary) =>
 /** dy times ∂ f(a, b) / ∂ a: half of dy where a and b are equal. */
 const gradientOfChoice = (kind: 'Maximum' | 'Minimum', of: Binary) =>
   elementwise<typeof choiceBackward>(`${kind}Backward`, {
-    summary: `The gradient of ${kind}(src, other) with respect to src: half of diff_dst where both are equal. Not an operation of oneDNN.`,
     element: ([a, b, dy]) => mul(numeric(dy), numeric(substitute(differentiate(of(score, numeric(b))), a))),
   });
 
@@ -148,24 +146,20 @@ const channelAxis = (format: 'NXC' | 'NCX', rank: number): number => (format ===
 /** Arithmetic on two tensors, which broadcast as in NumPy, and the addition of a bias to channels. */
 export const binaryOperations: readonly Operation[] = defineOperations(binarySchemas, {
   Add: elementwise('Add', {
-    summary: 'src_0 + src_1.',
     element: both(add),
     commutative: [0, 1],
     gradient: gradients(same, same),
   }),
   Subtract: elementwise('Subtract', {
-    summary: 'src_0 − src_1.',
     element: both(sub),
     gradient: gradients(same, ({ builder, dy }) => builder.op('Neg', [dy])),
   }),
   Multiply: elementwise('Multiply', {
-    summary: 'src_0 · src_1.',
     element: both(mul),
     commutative: [0, 1],
     gradient: gradients(times(1), times(0)),
   }),
   Divide: elementwise('Divide', {
-    summary: 'src_0 / src_1.',
     element: both(div),
     gradient: gradients(
       ({ builder, inputs, dy }) => builder.op('Divide', [dy, builder.forward(inputs[1])]),
@@ -175,11 +169,9 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
       },
     ),
   }),
-  Maximum: choice('Maximum', 'The larger of src_0 and src_1.', max),
-  Minimum: choice('Minimum', 'The smaller of src_0 and src_1.', min),
+  Maximum: choice('Maximum', max),
+  Minimum: choice('Minimum', min),
   Power: elementwise('Power', {
-    summary:
-      'src_0 to the power src_1. A negative src_0 is valid only with integral exponents. Not an operation of oneDNN.',
     element: both(pow),
     gradient: gradients(
       call => {
@@ -205,15 +197,12 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
     ),
   }),
   SquaredDifference: elementwise('SquaredDifference', {
-    summary: '(src_0 − src_1)².',
     element: both((a, b) => mul(sub(a, b), sub(a, b))),
     gradient: gradients(byDifference(0), byDifference(1)),
   }),
   MaximumBackward: gradientOfChoice('Maximum', max),
   MinimumBackward: gradientOfChoice('Minimum', min),
   BiasAdd: {
-    summary:
-      'Adds one bias to each channel. Channels are the last dimension for NXC, and dimension 1 for NCX.',
     infer: ({ attributes, inputs: [src, bias] }) => {
       const { shape } = src;
       const channels = shape && [shape[channelAxis(attributes.data_format, shape.length)]];

@@ -27,32 +27,29 @@ export const comparisonSchemas = {
   LogicalNot: { inputs: 'src:T=bool', outputs: 'dst:T=bool', attributes: {} },
 } as const;
 
-const compares = (kind: string, summary: string, of: typeof lt) =>
+const compares = (kind: string, of: typeof lt) =>
   elementwise<typeof comparison>(kind, {
-    summary,
     gradient: 'zero',
     element: ([a, b]) => of(numeric(a), numeric(b)),
   });
 
-const joins = (kind: string, which: string, of: typeof and) =>
+const joins = (kind: string, of: typeof and) =>
   elementwise<typeof logic>(kind, {
-    summary: `Whether ${which}. Not an operation of oneDNN.`,
     gradient: 'zero',
     element: ([a, b]) => of(truth(a), truth(b)),
   });
 
 /** Comparisons of numbers, and logical operations. */
 export const comparisonOperations: readonly Operation[] = defineOperations(comparisonSchemas, {
-  Greater: compares('Greater', 'Whether src_0 > src_1. Not an operation of oneDNN.', gt),
-  GreaterEqual: compares('GreaterEqual', 'Whether src_0 ≥ src_1.', ge),
-  Less: compares('Less', 'Whether src_0 < src_1. Not an operation of oneDNN.', lt),
-  LessEqual: compares('LessEqual', 'Whether src_0 ≤ src_1. Not an operation of oneDNN.', le),
-  Equal: compares('Equal', 'Whether src_0 = src_1. Not an operation of oneDNN.', eq),
-  NotEqual: compares('NotEqual', 'Whether src_0 ≠ src_1. Not an operation of oneDNN.', ne),
-  LogicalAnd: joins('LogicalAnd', 'src_0 and src_1 are both true', and),
-  LogicalOr: joins('LogicalOr', 'at least one of src_0 and src_1 is true', or),
+  Greater: compares('Greater', gt),
+  GreaterEqual: compares('GreaterEqual', ge),
+  Less: compares('Less', lt),
+  LessEqual: compares('LessEqual', le),
+  Equal: compares('Equal', eq),
+  NotEqual: compares('NotEqual', ne),
+  LogicalAnd: joins('LogicalAnd', and),
+  LogicalOr: joins('LogicalOr', or),
   LogicalNot: elementwise('LogicalNot', {
-    summary: 'Whether src is false. Not an operation of oneDNN.',
     gradient: 'zero',
     element: ([a]) => not(truth(a)),
   }),

@@ -42,8 +42,6 @@ function noGradientByTable(): never {
 /** Rotary position embedding (Su et al. 2021, RoFormer, equation 34). */
 export const rotaryOperations: readonly Operation[] = defineOperations(rotarySchemas, {
   RotaryEmbedding: {
-    summary:
-      'Rotates pairs (a, b) of the last dimension to (a·cos − b·sin, b·cos + a·sin): pairs of neighbours with `interleaved`, else elements i and i + R/2. The tables cos and sin, of shape (…, R/2), broadcast to src. Elements from R on are copied. `inverse` rotates back.',
     infer: ({ inputs: [{ shape }, cos, sin] }) => {
       if (shape === null || cos.shape === null || sin.shape === null) return [shape];
       const pairs = cos.shape[cos.shape.length - 1];

@@ -38,8 +38,6 @@ function gradientOfChoice<A>(call: GradientCall<A>): readonly (InputGradient | n
 export const selectOperations: readonly Operation[] = defineOperations(selectSchemas, {
   Select: {
     ...elementwise('Select', {
-      summary:
-        'src_0 where cond is true, else src_1. src_0 and src_1 broadcast to each other, and cond broadcasts to their shape.',
       commutative: [1, 2],
       element: ([cond, a, b]) => select(truth(cond), numeric(a), numeric(b)),
     }),
@@ -50,7 +48,6 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
     },
   },
   Mask: elementwise('Mask', {
-    summary: 'src where cond is true (with invert: where it is false), else 0. Not an operation of oneDNN.',
     gradient: ({ builder, attributes, inputs: [src, cond], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
         const kept = builder.op('Mask', [dy, builder.forward(cond)], attributes);
@@ -64,8 +61,6 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
     },
   }),
   Where: elementwise('Where', {
-    summary:
-      'src_0 where cond is true, else src_1. All three broadcast to each other. Not an operation of oneDNN.',
     element: ([cond, a, b]) => select(truth(cond), a, b),
     gradient: gradientOfChoice,
   }),

@@ -81,11 +81,11 @@ export type UnarySchemas = {
   };
 };
 
-/** A function, in words and as an expression of x and the attributes. */
-type Definition<K extends keyof Table> = readonly [
-  summary: string,
-  of: (x: NumericExpr, attributes: ResolvedAttributes<Table[K]>) => NumericExpr,
-];
+/** A function as an expression of x and the attributes. */
+type Definition<K extends keyof Table> = (
+  x: NumericExpr,
+  attributes: ResolvedAttributes<Table[K]>,
+) => NumericExpr;
 
 /**
  * 1 / (1 + e^(−x)), and 0 below −80, so that the product with a large negative x is 0 too. The exponent is
@@ -106,50 +106,38 @@ function gelu(x: NumericExpr, { mode }: ResolvedAttributes<Table['GELU']>): Nume
 }
 
 const definitions: { readonly [K in keyof Table]: Definition<K> } = {
-  Abs: ['|x|.', abs],
+  Abs: abs,
   // With min above max, the result is max. At the bounds, the slope is 1. Both are as in PyTorch's clamp.
-  Clamp: [
-    'x clamped to [min, max].',
-    (x, a) => select(lt(x, a.min), Math.min(a.min, a.max), select(gt(x, a.max), a.max, x)),
-  ],
-  Cos: ['The cosine of x radians. Not an operation of oneDNN.', cos],
-  Elu: [
-    'x where x > 0, else alpha·(eˣ − 1).',
-    (x, { alpha }) => select(gt(x, 0), x, mul(alpha, sub(exp(sub(x, relu(x))), 1))),
-  ],
-  Erf: ['The error function 2/√π ∫₀ˣ e^(−t²) dt. Not an operation of oneDNN.', erf],
-  Exp: ['eˣ.', exp],
-  GELU: [
-    'x·Φ(x), where Φ is the normal distribution function (gelu_erf) or its approximation by tanh (gelu_tanh).',
-    gelu,
-  ],
-  HardSigmoid: [
-    'alpha·x + beta, clamped to [0, 1].',
-    (x, { alpha, beta }) => {
-      const line = add(mul(alpha, x), beta);
-      return select(ge(line, 1), 1, relu(line));
-    },
-  ],
-  HardSwish: ['x·min(max(x + 3, 0), 6) / 6.', x => div(mul(x, select(ge(x, 3), 6, relu(add(x, 3)))), 6)],
-  LeakyReLU: ['x where x > 0, else alpha·x.', (x, { alpha }) => select(gt(x, 0), x, mul(alpha, x))],
-  Log: ['The natural logarithm.', log],
-  Mish: ['x·tanh(ln(1 + eˣ)).', x => mul(x, tanh(softplus(x)))],
-  Pow: ['x to the power beta.', (x, { beta }) => pow(x, beta)],
-  Neg: ['−x. Not an operation of oneDNN.', neg],
-  ReLU: ['max(x, 0).', relu],
-  Reciprocal: ['1 / x.', x => div(1, x)],
-  Round: ['x rounded to the nearest integer, halves to even.', round],
-  SiLU: ['x / (1 + e^(−x)), also called swish. Not an operation of oneDNN.', x => mul(x, sigmoid(x))],
-  Sigmoid: ['1 / (1 + e^(−x)).', sigmoid],
-  SoftPlus: ['ln(1 + e^(beta·x)) / beta.', (x, { beta }) => div(softplus(mul(beta, x)), beta)],
-  Sin: ['The sine of x radians. Not an operation of oneDNN.', sin],
-  Sqrt: ['√x.', sqrt],
-  Square: ['x².', x => mul(x, x)],
-  Tanh: ['The hyperbolic tangent.', tanh],
+  Clamp: (x, a) => select(lt(x, a.min), Math.min(a.min, a.max), select(gt(x, a.max), a.max, x)),
+  Cos: cos,
+  Elu: (x, { alpha }) => select(gt(x, 0), x, mul(alpha, sub(exp(sub(x, relu(x))), 1))),
+  Erf: erf,
+  Exp: exp,
+  GELU: gelu,
+  HardSigmoid: (x, { alpha, beta }) => {
+    const line = add(mul(alpha, x), beta);
+    return select(ge(line, 1), 1, relu(line));
+  },
+  HardSwish: x => div(mul(x, select(ge(x, 3), 6, relu(add(x, 3)))), 6),
+  LeakyReLU: (x, { alpha }) => select(gt(x, 0), x, mul(alpha, x)),
+  Log: log,
+  Mish: x => mul(x, tanh(softplus(x))),
+  Pow: (x, { beta }) => pow(x, beta),
+  Neg: neg,
+  ReLU: relu,
+  Reciprocal: x => div(1, x),
+  Round: round,
+  SiLU: x => mul(x, sigmoid(x)),
+  Sigmoid: sigmoid,
+  SoftPlus: (x, { beta }) => div(softplus(mul(beta, x)), beta),
+  Sin: sin,
+  Sqrt: sqrt,
+  Square: x => mul(x, x),
+  Tanh: tanh,
 };
 
 function unary<K extends keyof Table>(kind: K): readonly Operation[] {
-  const [summary, of] = definitions[kind];
+  const of = definitions[kind];
   type Schema = UnarySchemas['Abs'] & { readonly attributes: Table[K] };
   const attributes = unaryAttributes[kind];
   return [
@@ -157,7 +145,6 @@ function unary<K extends keyof Table>(kind: K): readonly Operation[] {
       kind,
       { inputs: 'src:T', outputs: 'dst:T', attributes } as Schema,
       elementwise<Schema>(kind, {
-        summary,
         element: ([x], a) => of(numeric(x), a),
         gradient: ({ builder, attributes: a, inputs: [src], dy }) => {
           const x = (): LogicalTensor => builder.cast(builder.forward(src), dy.dtype);
@@ -169,7 +156,6 @@ function unary<K extends keyof Table>(kind: K): readonly Operation[] {
       `${kind}Backward`,
       { inputs: 'src:T diff_dst:T', outputs: 'diff_src:T', attributes },
       elementwise(`${kind}Backward`, {
-        summary: `The gradient of ${kind} with respect to src, from src and the gradient of the result.`,
         element: ([x, dy], a) => mul(numeric(dy), numeric(substitute(differentiate(of(score, a)), x))),
       }),
     ),

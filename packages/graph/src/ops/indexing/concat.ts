@@ -31,7 +31,6 @@ function startsOf(sizes: readonly number[]): number[] {
 /** Operations that concatenate tensors along an axis, and split them again. */
 export const concatOperations: readonly Operation[] = defineOperations(concatSchemas, {
   Concat: {
-    summary: 'The tensors concatenated along an axis.',
     constraint: ({ inputs, outputs: [dst] }) => {
       if (inputs.length === 0) return 'takes one tensor or more';
       const other = inputs.find(t => t.dtype !== dst.dtype);
@@ -79,7 +78,6 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
     },
   },
   Split: {
-    summary: 'src split along an axis into parts of the given sizes.',
     constraint: ({ attributes: { sizes }, inputs: [src], outputs }) => {
       if (outputs.length !== sizes.length)
         return `has ${sizes.length} outputs for sizes [${sizes}], got ${outputs.length}`;

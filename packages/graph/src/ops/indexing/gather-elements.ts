@@ -27,8 +27,6 @@ export const gatherElementsSchemas = {
 /** Operations with one index per element along an axis, like `torch.gather` and `torch.scatter_add`. */
 export const gatherElementsOperations: readonly Operation[] = defineOperations(gatherElementsSchemas, {
   GatherElements: {
-    summary:
-      'For each element of indices, the element of src with that index along an axis. An index outside the axis reads the nearest element and has no gradient. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [src, indices] }) => {
       if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
       return [indices.shape];
@@ -45,8 +43,6 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     },
   },
   ScatterElements: {
-    summary:
-      'src with each element of updates added to the element that its index along an axis names. With the reduction none, the update replaces that element, and the last of several updates wins. An update whose index is outside the axis is ignored. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [src, indices, updates] }) => {
       if (src.shape && indices.shape) checkFit('ScatterElements', axis, src.shape, indices.shape);
       checkShape('ScatterElements', 'updates of', updates.shape, indices.shape);

@@ -28,8 +28,6 @@ export const gatherSchemas = {
  */
 export const gatherOperations: readonly Operation[] = defineOperations(gatherSchemas, {
   Gather: {
-    summary:
-      'Row i of src, along the first dimension, for each index i; NaN for an index outside src. Not an operation of oneDNN.',
     infer: ({ inputs: [src, indices] }) => {
       if (src.shape) checkedAxis('Gather', 0, src.shape);
       return [src.shape && indices.shape && [...indices.shape, ...src.shape.slice(1)]];
@@ -49,8 +47,6 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
     },
   },
   GatherBackward: {
-    summary:
-      'The gradient of Gather with respect to src: for each of `rows` rows, the sum of the rows of diff_dst whose index names it. Indices outside src add nothing.',
     infer: ({ attributes: { rows }, inputs: [dy, indices] }) => [
       dy.shape && indices.shape && [rows, ...dy.shape.slice(indices.shape.length)],
     ],
@@ -63,8 +59,6 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
     },
   },
   Take: {
-    summary:
-      'The slices of src at `indices` along an axis. The dimensions of indices replace the axis. Negative indices count from the end; an index outside the axis reads the nearest slice and has no gradient. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [{ shape }, indices] }) => {
       if (shape === null || indices.shape === null) return [null];
       const d = checkedAxis('Take', axis, shape);

@@ -46,7 +46,6 @@ export function indexWith(rank: number, axis: number, index: NumericExpr): Numer
 /** Operations that take parts of tensors, or place tensors in larger ones. */
 export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
   Slice: {
-    summary: 'The `size` elements start, start + step, … along an axis. Not an operation of oneDNN.',
     infer: ({ attributes: { axis, start, size, step }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
       const d = checkedAxis('Slice', axis, shape);
@@ -80,8 +79,6 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
     },
   },
   SliceBackward: {
-    summary:
-      'The gradient of Slice with respect to src: diff_dst for the elements in the slice, 0 for the others. `extent` is the extent of src along the axis.',
     infer: ({ attributes: { axis, extent }, inputs: [{ shape }] }) => [
       shape && withExtent(shape, checkedAxis('SliceBackward', axis, shape), extent),
     ],
@@ -100,8 +97,6 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
     },
   },
   Pad: {
-    summary:
-      'src padded with a value: `before` and `after` give the number of added elements on each side of each dimension. Not an operation of oneDNN.',
     infer: ({ attributes: { before, after }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
       if (

@@ -15,8 +15,6 @@ export const tensorScatterSchemas = {
 /** Writes parts of tensors in place, such as new keys and values in a cache. */
 export const tensorScatterOperations: readonly Operation[] = defineOperations(tensorScatterSchemas, {
   TensorScatter: {
-    summary:
-      'past with update written into it along an axis: entry b of the first dimension starts at element first[b]. Elements that would be outside past are dropped. If present is bound to the memory of past, only update is written, so that a cache grows in place. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [past, update, first] }) => {
       const { shape } = past;
       if (shape === null || update.shape === null || first.shape === null) return [shape];

@@ -26,8 +26,6 @@ const MAX_ELEMENTS = 2 ** 28;
 /** Operations whose results do not depend on the values of other tensors. */
 export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(constantSchemas, {
   Constant: {
-    summary:
-      'A tensor with the numbers of the attribute `value`, in row-major order; a single number fills the shape. Not an operation of oneDNN.',
     constraint: ({ attributes: { value, shape }, outputs: [dst] }) => {
       const count = elementCount(shape);
       if (count > MAX_ELEMENTS)
@@ -50,7 +48,6 @@ export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOp
       copy(constant(constantTensor(attributes, storageDType(dst.dtype))), to),
   },
   GenIndex: {
-    summary: 'The index of every element of src along an axis. The values of src are not read.',
     gradient: 'zero',
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
       if (shape) checkedAxis('GenIndex', axis, shape);

@@ -46,8 +46,6 @@ function truncated(x: NumericExpr): NumericExpr {
 /** Operations that keep the elements but change their dtype, memory layout, dimension order or shape. */
 export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(layoutSchemas, {
   TypeCast: {
-    summary:
-      'The values in another dtype: floats are rounded to nearest even; integers are rounded towards 0 and saturated; as a truth value, everything but 0 is 1.',
     constraint: ({ inputs: [src], outputs: [dst] }) => {
       if (src.dtype === dst.dtype)
         return `output 'dst' must have another dtype than 'src', both are ${src.dtype}`;
@@ -63,14 +61,11 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
     },
   },
   Reorder: {
-    summary: 'The tensor in the memory layout of the output.',
     gradient: ({ dy }) => [() => dy],
     infer: ({ inputs: [src] }) => [src.shape],
     lower: ({ copy, inputs: [src], outputs: [dst] }) => copy(src, dst),
   },
   StaticTranspose: {
-    summary:
-      'src with its dimensions in another order: dimension d of dst is dimension order[d] of src. An empty order reverses all dimensions.',
     gradient: ({ builder, attributes, inputs: [src], dy }) => {
       const order = inverseOrder(attributes.order, builder.shapeOf(src).length);
       return [() => builder.op('StaticTranspose', [dy], { order })];
@@ -82,8 +77,6 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
       copy(permuted(src, transposeOrder(order, src.desc.shape.length)), dst),
   },
   StaticReshape: {
-    summary:
-      'The elements of src in row-major order with another shape. One extent may be −1 and is inferred; with special_zero, an extent of 0 keeps the extent of src.',
     gradient: ({ builder, inputs: [src], dy }) => [() => builder.reshape(dy, builder.shapeOf(src))],
     infer: ({ attributes: { shape, special_zero }, inputs: [src] }) => [
       reshapeTarget(shape, special_zero, src.shape),
@@ -91,7 +84,6 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
     lower: ({ copy, reshaped, inputs: [src], outputs: [dst] }) => copy(reshaped(src, dst.desc.shape), dst),
   },
   Expand: {
-    summary: 'src, broadcast to the common shape of src and `shape`. Not an operation of oneDNN.',
     infer: ({ attributes: { shape }, inputs: [src] }) => {
       if (shape.some(n => n < 0)) throw new InvalidShapeError('Expand', `needs extents ≥ 0, got [${shape}]`);
       return [broadcastShapes('Expand', src.shape, shape)];

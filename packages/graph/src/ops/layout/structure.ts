@@ -9,11 +9,9 @@ export const structureSchemas = {
 /** Operations that compute nothing. */
 export const structureOperations: readonly Operation[] = defineOperations(structureSchemas, {
   End: {
-    summary: 'Marks a tensor as a result even if other operations read it.',
     infer: () => [],
   },
   Wildcard: {
-    summary: 'Stands for a framework operation that this library does not know; a Wildcard cannot run.',
     infer: ({ outputs }) => outputs.map(t => t.shape),
   },
 });

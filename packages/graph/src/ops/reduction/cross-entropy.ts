@@ -50,8 +50,6 @@ function constraint({
 /** The cross-entropy loss and its gradient. */
 export const crossEntropyOperations: readonly Operation[] = defineOperations(crossEntropySchemas, {
   CrossEntropy: {
-    summary:
-      '−ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignore_index, NaN for any other label outside [0, C). With label_smoothing ε, the loss is (1 − ε) times this, plus ε times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.',
     constraint,
     infer: ({ inputs }) => [checkedRows('CrossEntropy', inputs)],
     gradient: ({ builder, attributes, inputs: [logits, labels], dy }) => {
@@ -76,8 +74,6 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
     },
   },
   CrossEntropyBackward: {
-    summary:
-      'The gradient of CrossEntropy with respect to logits: (softmax(logits) − ε/C − (1 − ε at the label))·diff_loss of the row; 0 for the label ignore_index, NaN for any other label outside [0, C).',
     constraint,
     infer: ({ inputs }) => {
       checkedRows('CrossEntropyBackward', inputs);

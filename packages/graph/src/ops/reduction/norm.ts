@@ -101,10 +101,8 @@ type NormKind = 'LayerNorm' | 'RMSNorm';
 
 function norm(
   kind: NormKind,
-  summary: string,
-): Pick<OperationRules<typeof normSchemas.RMSNorm>, 'summary' | 'infer' | 'gradient' | 'python' | 'lower'> {
+): Pick<OperationRules<typeof normSchemas.RMSNorm>, 'infer' | 'gradient' | 'python' | 'lower'> {
   return {
-    summary,
     infer: ({ attributes, inputs: [{ shape }, ...factors], outputs }) => {
       const rows = shape?.slice(0, normAxes(attributes, shape.length)[0]) ?? null;
       broadcastTo(kind, shape, factors);
@@ -135,7 +133,6 @@ function norm(
 
 function normBackward(kind: NormKind): OperationRules<typeof backward> {
   return {
-    summary: `The gradient of ${kind} with respect to src.`,
     infer: ({ attributes, inputs: [{ shape }, ...others] }) => {
       if (shape) normAxes(attributes, shape.length);
       return [broadcastTo(kind, shape, others)];
@@ -197,10 +194,7 @@ function normGradient(
 /** Operations that normalise rows. */
 export const normOperations: readonly Operation[] = defineOperations(normSchemas, {
   LayerNorm: {
-    ...norm(
-      'LayerNorm',
-      '(x − mean) / √(variance + epsilon)·gamma + beta over the dimensions from begin_norm_axis on. With keep_stats, mean and variance are results too.',
-    ),
+    ...norm('LayerNorm'),
     constraint: ({ attributes: { keep_stats }, outputs }) => {
       const expected = keep_stats ? 3 : 1;
       return outputs.length === expected
@@ -210,9 +204,6 @@ export const normOperations: readonly Operation[] = defineOperations(normSchemas
     firstOutput: attributes => ({ ...attributes, keep_stats: false }),
   },
   LayerNormBackward: normBackward('LayerNorm'),
-  RMSNorm: norm(
-    'RMSNorm',
-    'x / √(mean of x² + epsilon)·gamma over the dimensions from begin_norm_axis on. Not an operation of oneDNN.',
-  ),
+  RMSNorm: norm('RMSNorm'),
   RMSNormBackward: normBackward('RMSNorm'),
 });

@@ -61,8 +61,6 @@ function largestAfter(
  */
 export const orderOperations: readonly Operation[] = defineOperations(orderSchemas, {
   ArgMax: {
-    summary:
-      'The index of the largest element along an axis; of equal elements, the first. Not an operation of oneDNN.',
     gradient: 'zero',
     infer: ({ attributes: { axis, keep_dims }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
@@ -75,8 +73,6 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     },
   },
   TopK: {
-    summary:
-      'The k largest elements along an axis in descending order, and their indices; equal elements keep their order. Takes k passes. Not an operation of oneDNN.',
     infer: ({ attributes: { axis, k }, inputs: [{ shape }] }) => {
       if (shape === null) return [null, null];
       const d = checkedAxis('TopK', axis, shape);
@@ -117,8 +113,6 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     },
   },
   CumSum: {
-    summary:
-      'The cumulative sums along an axis: of the elements up to each element, or, with `reverse`, from each element on. `exclusive` leaves out the element itself. Takes n² additions. Not an operation of oneDNN.',
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
       if (shape) checkedAxis('CumSum', axis, shape);
       return [shape];

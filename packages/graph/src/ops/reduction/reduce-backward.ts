@@ -57,31 +57,18 @@ const lowerProduct: Write = ({ map, inputs, outputs }, overAxes) => {
   map(gradient, [...inputs, product, zeros], outputs[0]);
 };
 
-const definitions: Readonly<Record<ReduceBackwardKind, readonly [summary: string, write: Write]>> = {
-  ReduceMaxBackward: [
-    'The gradient of ReduceMax with respect to src; equal maxima share it equally.',
-    lowerExtremum,
-  ],
-  ReduceMinBackward: [
-    'The gradient of ReduceMin with respect to src; equal minima share it equally.',
-    lowerExtremum,
-  ],
-  ReduceProdBackward: [
-    'The gradient of ReduceProd with respect to src: diff_dst times the product of the other elements, even if some are 0.',
-    lowerProduct,
-  ],
-  ReduceL2Backward: [
-    'The gradient of ReduceL2 with respect to src: diff_dst·src / dst, and 0 where all elements are 0.',
-    ({ map, inputs, outputs }) =>
-      map(select(eq(dst, 0), 0, mul(dy, div(src, select(eq(dst, 0), 1, dst)))), inputs, outputs[0]),
-  ],
+const writers: Readonly<Record<ReduceBackwardKind, Write>> = {
+  ReduceMaxBackward: lowerExtremum,
+  ReduceMinBackward: lowerExtremum,
+  ReduceProdBackward: lowerProduct,
+  ReduceL2Backward: ({ map, inputs, outputs }) =>
+    map(select(eq(dst, 0), 0, mul(dy, div(src, select(eq(dst, 0), 1, dst)))), inputs, outputs[0]),
 };
 
 /** Gradients of reductions that depend on more than the gradient of the result. */
 export const reduceBackwardOperations: readonly Operation[] = reduceBackwardKinds.map(kind => {
-  const [summary, write] = definitions[kind];
+  const write = writers[kind];
   return defineOperation(kind, reduceBackwardSchema, {
-    summary: `${summary} dst and diff_dst have extents of 1 along the reduced axes. Not an operation of oneDNN.`,
     infer: ({ attributes: { axes }, inputs: [{ shape }, ...rows] }) => {
       if (shape) {
         const kept = keptShape(shape, reduceAxes(kind, axes, shape));

@@ -31,7 +31,6 @@ type ReduceKind = (typeof reduceKinds)[number];
 export type ReduceSchemas = Readonly<Record<ReduceKind, typeof reduceSchema>>;
 
 interface ReduceDefinition {
-  readonly summary: string;
   readonly op: ReducePrimitive['op'];
   readonly element?: (x: NumericExpr) => NumericExpr;
   readonly result?: (value: NumericExpr, count: number) => NumericExpr;
@@ -82,33 +81,28 @@ const extremumBackward =
   };
 
 const definitions: Readonly<Record<ReduceKind, ReduceDefinition>> = {
-  ReduceSum: { summary: 'The sum over axes.', op: 'sum', gradient: spread },
+  ReduceSum: { op: 'sum', gradient: spread },
   ReduceMax: {
-    summary: 'The largest element over axes.',
     op: 'max',
     gradient: extremumBackward('ReduceMax'),
   },
   ReduceMin: {
-    summary: 'The smallest element over axes.',
     op: 'min',
     gradient: extremumBackward('ReduceMin'),
   },
-  ReduceProd: { summary: 'The product over axes.', op: 'prod', gradient: ownBackward('ReduceProd') },
+  ReduceProd: { op: 'prod', gradient: ownBackward('ReduceProd') },
   ReduceMean: {
-    summary: 'The mean over axes.',
     op: 'sum',
     result: (sum, count) => div(sum, count),
     gradient: (dy, reduction) => spread(dy, reduction, reduction.count),
   },
   ReduceL1: {
-    summary: 'The sum of |x| over axes.',
     op: 'sum',
     element: abs,
     gradient: (dy, reduction) =>
       reduction.builder.op('AbsBackward', [reduction.src(), spread(dy, reduction)]),
   },
   ReduceL2: {
-    summary: '√Σx² over axes.',
     op: 'sum',
     element: x => mul(x, x),
     result: sqrt,
@@ -118,9 +112,8 @@ const definitions: Readonly<Record<ReduceKind, ReduceDefinition>> = {
 
 /** Reductions over the axes of an attribute. */
 export const reduceOperations: readonly Operation[] = reduceKinds.map(kind => {
-  const { summary, op, element = x => x, result = x => x, gradient } = definitions[kind];
+  const { op, element = x => x, result = x => x, gradient } = definitions[kind];
   return defineOperation(kind, reduceSchema, {
-    summary,
     constraint: ({ inputs }) =>
       inputs.length === 1 ? null : "takes its axes as the attribute 'axes', not as a second tensor",
     gradient: call => reduceGradient(kind, gradient, call),
@@ -214,7 +207,6 @@ export const broadcastLikeSchemas = {
 
 export const broadcastLikeOperations: readonly Operation[] = defineOperations(broadcastLikeSchemas, {
   BroadcastLike: elementwise('BroadcastLike', {
-    summary: 'src / divisor, broadcast to the shape of like. Not an operation of oneDNN.',
     gradient: ({ builder, attributes, inputs: [src], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
         const part = builder.op('BroadcastLike', [dy, dy], attributes);

@@ -69,7 +69,6 @@ function softmaxGradient(call: GradientCall<SoftmaxAttributes>): readonly (() =>
 }
 
 interface BackwardDefinition {
-  readonly summary: string;
   /** The term summed along the axis, from the gradient and the forward result. */
   readonly element: (dy: NumericExpr, y: NumericExpr) => NumericExpr;
   readonly result: (dy: NumericExpr, y: NumericExpr, sum: NumericExpr) => NumericExpr;
@@ -77,10 +76,9 @@ interface BackwardDefinition {
 
 function softmaxBackward(
   kind: 'SoftMaxBackward' | 'LogSoftmaxBackward',
-  { summary, element, result }: BackwardDefinition,
+  { element, result }: BackwardDefinition,
 ): OperationRules<typeof softmaxSchemas.SoftMaxBackward> {
   return {
-    summary,
     constraint: ({ inputs: [diff], outputs: [out] }) => resultRule(diff, out, 'diff_src'),
     infer: ({ attributes: { axis }, inputs: [diff, dst] }) => {
       const shape = broadcastShapes(kind, diff.shape, dst.shape);
@@ -99,8 +97,6 @@ function softmaxBackward(
 /** Softmax, its logarithm, and the gradients of both, computed from the results of forward. */
 export const softmaxOperations: readonly Operation[] = defineOperations(softmaxSchemas, {
   SoftMax: {
-    summary:
-      'e^(x − max) / Σ e^(x − max) along an axis; stats are max + ln Σ e^(x − max). For a row of −∞ both are NaN, or, with inf_as_zero, 0.',
     // The result of an f32 src may be stored in any float dtype.
     constraint: ({ inputs: [src], outputs: [dst] }) =>
       src.dtype === 'f32' ? null : resultRule(src, dst, 'dst'),
@@ -122,7 +118,6 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
     },
   },
   LogSoftmax: {
-    summary: 'The logarithm of the softmax along an axis.',
     gradient: ({ builder, attributes: { axis }, outputs: [dst], dy }) => {
       const y = (): LogicalTensor => builder.cast(builder.forward(dst), dy.dtype);
       return [() => builder.op('LogSoftmaxBackward', [dy, y()], { axis })];
@@ -137,12 +132,10 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
     },
   },
   SoftMaxBackward: softmaxBackward('SoftMaxBackward', {
-    summary: 'The gradient of SoftMax from its result: dst·(diff_dst − Σ dst·diff_dst) along an axis.',
     element: (dy, y) => mul(dy, y),
     result: (dy, y, sum) => mul(y, sub(dy, sum)),
   }),
   LogSoftmaxBackward: softmaxBackward('LogSoftmaxBackward', {
-    summary: 'The gradient of LogSoftmax from its result: diff_dst − e^dst·Σ diff_dst along an axis.',
     element: dy => dy,
     result: (dy, y, sum) => sub(dy, mul(exp(y), sum)),
   }),
