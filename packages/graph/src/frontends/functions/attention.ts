@@ -1,5 +1,6 @@
-import { checkOneOf } from '@tilewise/core';
+import { checkOneOf, normalise, type TensorDesc } from '@tilewise/core';
 import { checkNames } from '../../ir/check-names.ts';
+import { storageDesc } from '../../ir/tensor/storage.ts';
 import { call } from './operation-call.ts';
 import type { Operand, Variable } from './trace.ts';
 
@@ -37,6 +38,7 @@ const optionNames = 'scale causal left softcap bias mask seqLensQ seqLensKv drop
  * @param k (B, Hk, Skv, Dqk), where Hq is a multiple of Hk
  * @param v (B, Hv, Skv, Dv)
  * @returns (B, Hq, Sq, Dv)
+ * @throws the errors of `sdpa` for tensors and options that do not fit each other.
  */
 export function attention(q: Operand, k: Operand, v: Operand, options: AttentionOptions = {}): Variable {
   checkNames('options', options, optionNames);
@@ -61,5 +63,21 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
     // Kernels write lse in f32 for operands of any dtype.
     [typeof q === 'number' ? 'f32' : q?.dtype, 'f32'],
   );
+  const [{ inputs }] = o.trace.graph.nodes.slice(-1);
+  const at = Object.fromEntries(Object.keys(operands).map((name, n) => [name, storageDesc(inputs[n])]));
+  checkAttention(at, { scale, softcap, causal, left, p: dropout?.p });
   return o;
+}
+
+/** Checks tensors and options like `sdpa`. Lengths of sequences are checked when the function runs. */
+function checkAttention(
+  { q, k, v, bias, mask }: Readonly<Record<string, TensorDesc>>,
+  {
+    left,
+    p = 0,
+    ...options
+  }: Pick<AttentionOptions, 'scale' | 'softcap' | 'causal' | 'left'> & { p?: number },
+): void {
+  const dropout = { p, seed: 0, offset: 0 };
+  normalise({ q, k, v }, { ...options, window: { left }, bias, mask, dropout });
 }

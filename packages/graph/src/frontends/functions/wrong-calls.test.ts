@@ -36,6 +36,22 @@ test.each<[string, () => unknown, string]>([
   ['no options', () => attending(null), 'options must be an object, got null'],
   ['a probability', () => attending({ dropout: 0.1 }), 'options.dropout must be an object, got 0.1'],
   [
+    'keys of another width',
+    () => shapeOf(({ q }) => ops.attention(q, ops.transpose(q, [0, 1, 3, 2]), q)),
+    'k must have the head size of q (8), got 4',
+  ],
+  [
+    'a mask of other keys',
+    () => attending({ mask: Tensor.from([1, 0, 1], [3], { dtype: 'bool' }) }),
+    'mask must be broadcastable to [1,2,4,4], got shape [3]',
+  ],
+  [
+    'a negative softcap',
+    () => attending({ softcap: -1 }),
+    'softcap must be a number from 1e-30 to 1e30, got',
+  ],
+  ['a dropout of all', () => attending({ dropout: { p: 2, seed: 1, offset: 0 } }), 'dropout.p must be'],
+  [
     'no operands',
     () => shapeOf(() => ops.attention(any(undefined), any(undefined), any(undefined))),
     'an operand of Sdpa must be a variable of',
