@@ -218,6 +218,15 @@ CASES = [
         "qwen3",
         llama(head_dim=8, use_sliding_window=True, sliding_window=5, layer_types=ALTERNATE),
     ),
+    Case("gemma", "gemma", llama(head_dim=16)),
+    Case(
+        "gemma-old",
+        "gemma",
+        llama(head_dim=16, num_key_value_heads=1),
+        old=True,
+        written={"hidden_act": "gelu", "hidden_activation": None},
+    ),
+    Case("gemma-act", "gemma", llama(head_dim=16, hidden_act="silu", attention_bias=True)),
     Case("gemma2", "gemma2", llama(**GEMMA)),
     Case(
         "gemma2-old",

@@ -181,6 +181,14 @@ test('Qwen2 has biases of q, k and v alone, and its window from a layer on', () 
   expect(windows(types)).toEqual([5, undefined]);
 });
 
+test('Gemma scales embeddings, and its files mean the approximation by tanh when they say gelu', () => {
+  const decoder = decoderOf({ ...sizes, model_type: 'gemma', hidden_act: 'gelu', hidden_activation: null });
+  expect(decoder).toMatchObject({ head: null, norm: { offset: 1 }, embedding: { scale: Math.sqrt(8) } });
+  expect(decoder.feedForward.activation).toBe('gelu_pytorch_tanh');
+  expect(decoder.attention(0)).toMatchObject({ inputs: { bias: false } });
+  expect(decoder.attention(0).scale).toBeUndefined();
+});
+
 test('Gemma 2 caps scores and logits, scales embeddings and alternates windows', () => {
   const decoder = decoderOf({
     ...{ ...sizes, model_type: 'gemma2', sliding_window: 6, query_pre_attn_scalar: 16 },
@@ -205,6 +213,7 @@ test.each([
   ['qwen2', 32_768],
   ['qwen3', 32_768],
   ['phi3', 4096],
+  ['gemma', 8192],
   ['gemma2', 8192],
 ])('%s knows %i positions where a file does not say', (name, count) => {
   const { max_position_embeddings: _, ...others } = sizes;

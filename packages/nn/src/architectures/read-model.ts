@@ -2,7 +2,7 @@ import { checkObject } from '@tilewise/core';
 import { ConfigReader } from '../files/config/config-reader.ts';
 import type { Architecture, ModelDefinition } from './architecture.ts';
 import { bert } from './bert.ts';
-import { gemma2, gemma3 } from './decoders/gemma.ts';
+import { gemma1, gemma2, gemma3 } from './decoders/gemma.ts';
 import { gpt2 } from './decoders/gpt2.ts';
 import { llama } from './decoders/llama.ts';
 import { mistral } from './decoders/mistral.ts';
@@ -18,6 +18,7 @@ export const architectures: readonly Architecture[] = [
   mistral,
   qwen2,
   qwen3,
+  gemma1,
   gemma2,
   gemma3,
   phi3,

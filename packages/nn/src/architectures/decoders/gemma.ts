@@ -2,8 +2,35 @@ import type { ConfigReader } from '../../files/config/config-reader.ts';
 import type { Architecture, ModelDefinition } from '../architecture.ts';
 import { activationNames } from '../transformer/feed-forward.ts';
 import { type RopeRule, type RopeShape, readRopeParameters } from '../transformer/rope.ts';
-import { gatedDecoder, layerWindows } from './gated-decoder.ts';
+import { type GatedDecoderOptions, gatedDecoder, layerWindows } from './gated-decoder.ts';
 
+/** What all models have in common: scaled embeddings, and norms that add 1 to their weights. */
+function sharedOptions(config: ConfigReader): Omit<GatedDecoderOptions, 'activation'> {
+  const bias = config.flag('attention_bias', false);
+  config.only('use_bidirectional_attention', false);
+  const scale = Math.sqrt(config.integer('hidden_size'));
+  return {
+    ...{ normOffset: 1, tied: true, headDim: 256, inputBias: bias, outputBias: bias },
+    table: { embedding: { name: 'model.embed_tokens.weight', scale } },
+  };
+}
+
+/** Gemma (arXiv:2403.08295): heads wider than the model divided by their number, and a gated GELU. */
+export const gemma1: Architecture = {
+  modelType: 'gemma',
+  read: config => {
+    // transformers ignores the newer name of the option.
+    config.has('hidden_activation');
+    const activation = config.oneOf('hidden_act', activationNames, 'gelu_pytorch_tanh');
+    return gatedDecoder(config, {
+      ...{ ...sharedOptions(config), kvHeads: 16, ropeShape: { maxPositions: 8192 } },
+      // The published files say 'gelu' and mean its approximation.
+      activation: activation === 'gelu' ? 'gelu_pytorch_tanh' : activation,
+    });
+  },
+};
+
+/** How a later model differs from the others. */
 interface GemmaOptions {
   /** Whether a layer has a window, if the configuration does not say. */
   readonly isSliding: (layer: number) => boolean;
@@ -25,15 +52,12 @@ function gemma(
   // The larger models of Gemma 2 give the same number under another name, too.
   config.only('sliding_window_size', size);
   const scale = config.positive('query_pre_attn_scalar', 256) ** -0.5;
-  const bias = config.flag('attention_bias', false);
-  config.only('use_bidirectional_attention', false);
+  const shared = sharedOptions(config);
   // transformers ignores the older name of the option.
   config.has('hidden_act');
   const activation = config.oneOf('hidden_activation', activationNames, 'gelu_pytorch_tanh');
   return gatedDecoder(config, {
-    ...{ normOffset: 1, outerNorms: true, tied: true, headDim: 256, kvHeads: 4, headNorms },
-    ...{ inputBias: bias, outputBias: bias },
-    activation,
+    ...{ ...shared, outerNorms: true, kvHeads: 4, headNorms, activation },
     attention: layer => ({ scale, softcap, window: windowOf(layer) }),
     ropeShape: { maxPositions },
     rope:
@@ -42,10 +66,7 @@ function gemma(
         const [full, sliding] = ropes(shape);
         return layer => (windowOf(layer) === undefined ? full : sliding);
       }),
-    table: {
-      logitSoftcap,
-      embedding: { name: 'model.embed_tokens.weight', scale: Math.sqrt(config.integer('hidden_size')) },
-    },
+    table: { ...shared.table, logitSoftcap },
   });
 }
 

@@ -35,6 +35,7 @@ const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   qwen2: { ...sizes, model_type: 'qwen2' },
   qwen3: { ...sizes, model_type: 'qwen3', head_dim: 4 },
   phi3: { ...sizes, model_type: 'phi3', pad_token_id: 0, sliding_window: null },
+  gemma: { ...sizes, model_type: 'gemma', head_dim: 4 },
   gemma2: { ...gemma, model_type: 'gemma2', attn_logit_softcapping: 3, final_logit_softcapping: 4 },
   gemma3: { ...gemma, model_type: 'gemma3_text' },
   bert: { ...bert, model_type: 'bert', type_vocab_size: 2 },
