@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Tensor } from '@tilewise/core';
+import { Tensor, TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { sharedDir } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
@@ -71,6 +71,22 @@ test.each([undefined, lora])(
     await expect(loadCheckpoint(encodeSafetensors(new Map()))).rejects.toThrow('is not the state of a run');
   },
 );
+
+test('a state that does not fit into memory leaves the model as it is', async () => {
+  let left = Infinity;
+  const upload = (tensor: Tensor): Tensor => {
+    if (--left < 0) throw new TilewiseError('OUT_OF_MEMORY', 'no memory is left');
+    return engine.upload(tensor);
+  };
+  const model = await loadModel(filesOf(tinyLlama), { engine: { ...engine, upload } });
+  const first = createTrainer(model, { learningRate: 0.02 });
+  const { loss } = await first.evaluate(batch);
+  const from = await first.snapshot();
+  left = 3;
+  expect(() => createTrainer(model, { learningRate: 0.02, from })).toThrow('no memory is left');
+  left = Infinity;
+  expect((await first.evaluate(batch)).loss).toBe(loss);
+});
 
 test('labels of −100 count for nothing', async () => {
   const trainer = createTrainer(await load(), { learningRate: 0.01 });

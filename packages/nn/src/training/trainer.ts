@@ -184,8 +184,10 @@ function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
 }
 
 /**
- * The trained tensors with the values of a state. The tensors that they replace are released.
- * @throws InvalidArgumentError for tensors of another run or with another dtype.
+ * The trained tensors with the values of a state. The tensors that they replace are released once all new
+ * ones are on the engine, so that the model stays as it is on an error.
+ * @throws InvalidArgumentError for tensors of another run or with another dtype; an error of the engine, such
+ * as OUT_OF_MEMORY.
  */
 function restored<T extends TensorDesc>(
   engine: Model<T>['engine'],
@@ -213,6 +215,13 @@ function restored<T extends TensorDesc>(
   const found = [...own].map(
     ([name, { dtype }]) => [name, (tensors.get(name) as Tensor).cast(dtype)] as const,
   );
+  const uploaded = new Map<string, T>();
+  try {
+    for (const [name, tensor] of found) uploaded.set(name, engine.upload(tensor));
+  } catch (error) {
+    for (const tensor of uploaded.values()) engine.release(tensor);
+    throw error;
+  }
   for (const tensor of own.values()) engine.release(tensor);
-  return new Map(found.map(([name, tensor]) => [name, engine.upload(tensor)]));
+  return uploaded;
 }
