@@ -224,6 +224,11 @@ test.each<[string, () => unknown, string]>([
   ['much smoothing', () => trains({ labelSmoothing: 2 }), 'labelSmoothing must be in [0, 1], got 2'],
   ['a group', () => trains({ groups: [{ names: 'norm' }] }), 'groups.names must be a RegExp, got "norm"'],
   ['no state', () => trains({ from: {} }), 'from must be a state of a run, from loadCheckpoint, got Object'],
+  [
+    'a state with a scale of 0',
+    () => trains({ from: { steps: 1, tensors: new Map(), lossScale: { value: 0, steady: 0 } } }),
+    'from must be a state of a run, from loadCheckpoint, got Object',
+  ],
   ['rank 0', () => trains({ lora: { ...lora, rank: 0 } }), 'lora.rank must be an integer ≥ 1, got 0'],
   [
     'one target',

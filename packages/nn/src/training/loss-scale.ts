@@ -1,3 +1,5 @@
+import { integerFrom } from '../checks/rules.ts';
+
 /** The scale of the loss, which keeps small gradients from becoming 0 in f16. */
 export interface LossScale {
   readonly value: number;
@@ -5,6 +7,11 @@ export interface LossScale {
   readonly steady: number;
   /** The number of skipped steps, which the optimizer does not count. Default 0. */
   readonly skipped?: number | undefined;
+}
+
+/** Whether the numbers of a state, which anyone may have written, are those of a scale. */
+export function isLossScale({ value, steady, skipped = 0 }: LossScale): boolean {
+  return value >= 1 && value < Infinity && [steady, skipped].every(integerFrom(0).holds);
 }
 
 /** Steps without an overflow after which the scale doubles, as in `torch.amp.GradScaler`. */

@@ -4,7 +4,7 @@ import { anything, fromZero, integerFrom, numberOrFunction, required } from '../
 import type { LoraConfig } from '../lora/adapter.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import { type LossOptions, lossRules } from './loss.ts';
-import type { LossScale } from './loss-scale.ts';
+import { isLossScale, type LossScale } from './loss-scale.ts';
 import type { ParameterSettings } from './optimizer/buckets.ts';
 import type { AdamWOptions, SgdOptions } from './optimizer/update-rule.ts';
 
@@ -43,8 +43,9 @@ export interface TrainerOptions extends LossOptions {
 export const snapshotRule: Rule = {
   rule: 'must be a state of a run, from loadCheckpoint',
   holds: x => {
-    const { steps, tensors } = { ...(x as Snapshot) };
-    return tensors instanceof Map && integerFrom(0).holds(steps);
+    const { steps, tensors, lossScale } = { ...(x as Snapshot) };
+    const isScale = lossScale === undefined || isLossScale({ ...lossScale });
+    return tensors instanceof Map && integerFrom(0).holds(steps) && isScale;
   },
 };
 

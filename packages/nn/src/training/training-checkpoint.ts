@@ -1,12 +1,11 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
-import { integerFrom } from '../checks/rules.ts';
 import {
   type ByteSource,
   CheckpointError,
   encodeSafetensors,
   readSafetensors,
 } from '../files/checkpoint/index.ts';
-import type { LossScale } from './loss-scale.ts';
+import { isLossScale, type LossScale } from './loss-scale.ts';
 import type { Snapshot, Trainer } from './trainer-options.ts';
 
 /** The number of steps done; the packages that `exportTorch` writes read and write the same entry. */
@@ -53,7 +52,6 @@ export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'
 function lossScaleOf(text: string | undefined, file: string): LossScale | null {
   if (text === undefined) return null;
   const [value, steady, skipped = 0] = text.split(' ').map(Number);
-  const areCounts = [steady, skipped].every(integerFrom(0).holds);
-  if (value >= 1 && value < Infinity && areCounts) return { value, steady, skipped };
+  if (isLossScale({ value, steady, skipped })) return { value, steady, skipped };
   throw new CheckpointError({ file }, `has the metadata '${LOSS_SCALE}', which must be numbers, got ${text}`);
 }
