@@ -13,7 +13,6 @@ export type { GraphDType } from './ir/tensor/dtype.ts';
 export * from './ir/tensor/logical-tensor.ts';
 export { type KnownTensor, storageDesc } from './ir/tensor/storage.ts';
 export type { Topology, Use } from './ir/topology.ts';
-export { operationSummaries } from './ops/summaries.ts';
 export { operationOf, operations } from './ops/table.ts';
 export type { Bindable } from './runtime/bindings/bindable.ts';
 export type { Bindings } from './runtime/bindings/bindings.ts';

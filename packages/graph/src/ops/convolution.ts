@@ -121,6 +121,7 @@ function summed(
 
 /** Convolutions with any number of spatial dimensions. Each output element is computed as its own sum. */
 export const convolutionOperations: readonly Operation[] = defineOperations(convolutionSchemas, {
+  /** Cross-correlation of src (N, C, …) with weights (O, C / groups, …), plus a bias (O). */
   Convolution: {
     infer: ({ attributes: a, inputs: [src, weights, bias] }) => {
       if (!isKnown(src.shape) || !isKnown(weights.shape)) return [null];
@@ -161,6 +162,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
       else lowering.copy(sums, dst);
     },
   },
+  /** The gradient of Convolution with respect to src, in the shape `shape`. */
   ConvolutionBackwardData: {
     infer: ({ attributes: a, inputs: [dy, weights] }) => {
       checkGradient(dy, a.shape, weights.shape, a);
@@ -193,6 +195,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
       lowering.copy(summed(lowering, [dy, weights], [perGroup, ...kernel], element), dx);
     },
   },
+  /** The gradient of Convolution with respect to the weights, in the shape `shape`. */
   ConvolutionBackwardWeights: {
     infer: ({ attributes: a, inputs: [src, dy] }) => {
       checkGradient(dy, src.shape, a.shape, a);

@@ -27,6 +27,10 @@ export const matmulSchemas = {
 type Attributes = ResolvedAttributes<typeof matmulSchemas.MatMul.attributes>;
 
 export const matmulOperations: readonly Operation[] = defineOperations(matmulSchemas, {
+  /**
+   * The matrix product over the last two dimensions; the other dimensions broadcast. A tensor of rank 1 is a
+   * row if it is src and a column if it is weights.
+   */
   MatMul: {
     constraint: ({ inputs: [src], outputs: [dst] }) =>
       dst.dtype === src.dtype || dst.dtype === 'f32'

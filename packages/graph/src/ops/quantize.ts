@@ -177,24 +177,30 @@ const integers = 'the input is an integer or 8-bit code';
  * (dynamic).
  */
 export const quantizeOperations: readonly Operation[] = defineOperations(quantizeSchemas, {
+  /** x / scale + zero point, rounded to nearest even and saturated. */
   Quantize: {
     constraint: staticConstraint,
     noGradient: rounds,
     infer: call => inferStatic('Quantize', call),
     lower: (lowering, { attributes }) => lowerStatic(lowering, attributes, quantized),
   },
+  /** (x − zero point)·scale. */
   Dequantize: {
     constraint: staticConstraint,
     noGradient: integers,
     infer: call => inferStatic('Dequantize', call),
     lower: (lowering, { attributes }) => lowerStatic(lowering, attributes, dequantized),
   },
+  /** x / scale + zero point with scales and zero points from tensors. */
   DynamicQuantize: {
     constraint: dynamicConstraint,
     noGradient: rounds,
     infer: call => inferDynamic('DynamicQuantize', call),
     lower: (lowering, { attributes }) => lowerDynamic(lowering, attributes, quantized),
   },
+  /**
+   * (x − zero point)·scale with scales and zero points from tensors: one, one per channel, or one per group.
+   */
   DynamicDequantize: {
     constraint: dynamicConstraint,
     noGradient: integers,

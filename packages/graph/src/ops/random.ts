@@ -46,6 +46,10 @@ function probabilityOf(lowering: Lowering, p: number | undefined): Value {
 
 /** Random numbers from Philox, determined by a seed, an offset and the element's index. */
 export const randomOperations: readonly Operation[] = defineOperations(randomSchemas, {
+  /**
+   * src / (1 − p) with probability 1 − p, else 0. Philox decides from the seed, the offset and the index of
+   * the element. p is the fourth input or the attribute.
+   */
   Dropout: {
     constraint: ({ attributes: { p }, inputs }) => {
       if ((inputs.length === 4) === (p !== undefined)) {
@@ -73,6 +77,10 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
       if (mask) lowering.map(select(or(input(0, 'bool')), constant(1), constant(0)), [keep], mask);
     },
   },
+  /**
+   * Random numbers in the shape of src. BERNOULLI: 1 with probability 1 − p, else 0. UNIFORM: uniform in (0,
+   * 1], like cuRAND. Not an operation of oneDNN.
+   */
   RNG: {
     constraint: ({ attributes }) => wrongProbability(attributes.p),
     gradient: 'zero',

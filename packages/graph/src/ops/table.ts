@@ -60,8 +60,8 @@ export type OperationSchemas = typeof attentionSchemas &
 export type OperationKind = keyof OperationSchemas;
 
 /**
- * All operations. To add one, add a row to a file in this folder, and a sentence to `summaries.ts`; a new
- * file needs a line here and in `OperationSchemas`.
+ * All operations. To add one, add a row to a file in this folder, with a doc comment for the documentation; a
+ * new file needs a line here and in `OperationSchemas`.
  */
 export const operations: readonly Operation[] = [
   ...matmulOperations,

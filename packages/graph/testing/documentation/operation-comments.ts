@@ -1,4 +1,4 @@
-import { operationSummaries } from '../../src/ops/summaries.ts';
+import { summaries } from './summaries.ts';
 
 const widest = 106;
 
@@ -7,7 +7,6 @@ const widest = 106;
  * function.
  */
 export function withOperationComments(source: string): string {
-  const summaries = new Map(Object.entries(operationSummaries));
   return source
     .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=export const)/gm, '')
     .replace(/^export const \w+: OperationFunction<'(\w+)'>/gm, (declaration, kind) => {

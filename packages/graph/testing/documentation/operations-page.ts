@@ -1,8 +1,8 @@
 import type { AttributeSchema } from '../../src/ir/schema/attribute.ts';
 import type { Operation } from '../../src/ir/schema/operation.ts';
 import type { PortSchema } from '../../src/ir/schema/ports.ts';
-import { operationSummaries } from '../../src/ops/summaries.ts';
-import { type OperationKind, operations } from '../../src/ops/table.ts';
+import { operations } from '../../src/ops/table.ts';
+import { summaries } from './summaries.ts';
 
 /** The documentation page of all operations, from the table that checks and runs them. */
 export function operationsPage(): string {
@@ -21,7 +21,7 @@ function section({ kind, inputs, outputs, attributes }: Operation): string[] {
   return [
     `## ${kind}`,
     '',
-    operationSummaries[kind as OperationKind],
+    summaries.get(kind) ?? '',
     '',
     `- inputs: ${inputs.map(portText).join('; ') || 'none'}`,
     `- outputs: ${outputs.map(portText).join('; ') || 'none'}`,

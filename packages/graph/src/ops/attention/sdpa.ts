@@ -121,11 +121,19 @@ function attention(pass: AttentionPass): OperationRules<typeof schema> {
 
 /** Attention forward and backward as one operation each, which every engine runs on its attention kernels. */
 export const attentionOperations: readonly Operation[] = defineOperations(attentionSchemas, {
+  /**
+   * Attention. `operands` and `results` name the inputs and outputs as `sdpa` does; lse, max and sumExp are
+   * (B, Hq, Sq, 1). Not an operation of oneDNN.
+   */
   Sdpa: {
     ...attention('forward'),
     gradient: call => sdpaGradient(call as GradientCall),
     firstOutput: attributes => ({ ...attributes, results: attributes.results.split(' ')[0] }),
   },
+  /**
+   * The gradients of Sdpa, from its operands, o, lse and dO, named in the same way. Not an operation of
+   * oneDNN.
+   */
   SdpaBackward: attention('backward'),
 });
 

@@ -145,20 +145,24 @@ const channelAxis = (format: 'NXC' | 'NCX', rank: number): number => (format ===
 
 /** Arithmetic on two tensors, which broadcast as in NumPy, and the addition of a bias to channels. */
 export const binaryOperations: readonly Operation[] = defineOperations(binarySchemas, {
+  /** src_0 + src_1. */
   Add: elementwise('Add', {
     element: both(add),
     commutative: [0, 1],
     gradient: gradients(same, same),
   }),
+  /** src_0 − src_1. */
   Subtract: elementwise('Subtract', {
     element: both(sub),
     gradient: gradients(same, ({ builder, dy }) => builder.op('Neg', [dy])),
   }),
+  /** src_0 · src_1. */
   Multiply: elementwise('Multiply', {
     element: both(mul),
     commutative: [0, 1],
     gradient: gradients(times(1), times(0)),
   }),
+  /** src_0 / src_1. */
   Divide: elementwise('Divide', {
     element: both(div),
     gradient: gradients(
@@ -169,8 +173,14 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
       },
     ),
   }),
+  /** The larger of src_0 and src_1. */
   Maximum: choice('Maximum', max),
+  /** The smaller of src_0 and src_1. */
   Minimum: choice('Minimum', min),
+  /**
+   * src_0 to the power src_1. A negative src_0 is valid only with integral exponents. Not an operation of
+   * oneDNN.
+   */
   Power: elementwise('Power', {
     element: both(pow),
     gradient: gradients(
@@ -196,12 +206,22 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
       },
     ),
   }),
+  /** (src_0 − src_1)². */
   SquaredDifference: elementwise('SquaredDifference', {
     element: both((a, b) => mul(sub(a, b), sub(a, b))),
     gradient: gradients(byDifference(0), byDifference(1)),
   }),
+  /**
+   * The gradient of Maximum(src, other) with respect to src: half of diff_dst where both are equal. Not an
+   * operation of oneDNN.
+   */
   MaximumBackward: gradientOfChoice('Maximum', max),
+  /**
+   * The gradient of Minimum(src, other) with respect to src: half of diff_dst where both are equal. Not an
+   * operation of oneDNN.
+   */
   MinimumBackward: gradientOfChoice('Minimum', min),
+  /** Adds one bias to each channel. Channels are the last dimension for NXC, and dimension 1 for NCX. */
   BiasAdd: {
     infer: ({ attributes, inputs: [src, bias] }) => {
       const { shape } = src;

@@ -41,6 +41,11 @@ function noGradientByTable(): never {
 
 /** Rotary position embedding (Su et al. 2021, RoFormer, equation 34). */
 export const rotaryOperations: readonly Operation[] = defineOperations(rotarySchemas, {
+  /**
+   * Rotates pairs (a, b) of the last dimension to (a·cos − b·sin, b·cos + a·sin): pairs of neighbours with
+   * `interleaved`, else elements i and i + R/2. The tables cos and sin, of shape (…, R/2), broadcast to src.
+   * Elements from R on are copied. `inverse` rotates back.
+   */
   RotaryEmbedding: {
     infer: ({ inputs: [{ shape }, cos, sin] }) => {
       if (shape === null || cos.shape === null || sin.shape === null) return [shape];

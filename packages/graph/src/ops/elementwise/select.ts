@@ -36,6 +36,10 @@ function gradientOfChoice<A>(call: GradientCall<A>): readonly (InputGradient | n
 
 /** Operations that choose elements by a condition. */
 export const selectOperations: readonly Operation[] = defineOperations(selectSchemas, {
+  /**
+   * src_0 where cond is true, else src_1. src_0 and src_1 broadcast to each other, and cond broadcasts to
+   * their shape.
+   */
   Select: {
     ...elementwise('Select', {
       commutative: [1, 2],
@@ -47,6 +51,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
       return [broadcastTo('Select', shape, [cond])];
     },
   },
+  /** src where cond is true (with invert: where it is false), else 0. Not an operation of oneDNN. */
   Mask: elementwise('Mask', {
     gradient: ({ builder, attributes, inputs: [src, cond], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
@@ -60,6 +65,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
       return select(invert ? not(holds) : holds, numeric(src), 0);
     },
   }),
+  /** src_0 where cond is true, else src_1. All three broadcast to each other. Not an operation of oneDNN. */
   Where: elementwise('Where', {
     element: ([cond, a, b]) => select(truth(cond), a, b),
     gradient: gradientOfChoice,

@@ -106,33 +106,59 @@ function gelu(x: NumericExpr, { mode }: ResolvedAttributes<Table['GELU']>): Nume
 }
 
 const definitions: { readonly [K in keyof Table]: Definition<K> } = {
+  /** |x|. */
   Abs: abs,
+  /** x clamped to [min, max]. */
   // With min above max, the result is max. At the bounds, the slope is 1. Both are as in PyTorch's clamp.
   Clamp: (x, a) => select(lt(x, a.min), Math.min(a.min, a.max), select(gt(x, a.max), a.max, x)),
+  /** The cosine of x radians. Not an operation of oneDNN. */
   Cos: cos,
+  /** x where x > 0, else alpha·(eˣ − 1). */
   Elu: (x, { alpha }) => select(gt(x, 0), x, mul(alpha, sub(exp(sub(x, relu(x))), 1))),
+  /** The error function 2/√π ∫₀ˣ e^(−t²) dt. Not an operation of oneDNN. */
   Erf: erf,
+  /** eˣ. */
   Exp: exp,
+  /**
+   * x·Φ(x), where Φ is the normal distribution function (gelu_erf) or its approximation by tanh (gelu_tanh).
+   */
   GELU: gelu,
+  /** alpha·x + beta, clamped to [0, 1]. */
   HardSigmoid: (x, { alpha, beta }) => {
     const line = add(mul(alpha, x), beta);
     return select(ge(line, 1), 1, relu(line));
   },
+  /** x·min(max(x + 3, 0), 6) / 6. */
   HardSwish: x => div(mul(x, select(ge(x, 3), 6, relu(add(x, 3)))), 6),
+  /** x where x > 0, else alpha·x. */
   LeakyReLU: (x, { alpha }) => select(gt(x, 0), x, mul(alpha, x)),
+  /** The natural logarithm. */
   Log: log,
+  /** x·tanh(ln(1 + eˣ)). */
   Mish: x => mul(x, tanh(softplus(x))),
+  /** x to the power beta. */
   Pow: (x, { beta }) => pow(x, beta),
+  /** −x. Not an operation of oneDNN. */
   Neg: neg,
+  /** max(x, 0). */
   ReLU: relu,
+  /** 1 / x. */
   Reciprocal: x => div(1, x),
+  /** x rounded to the nearest integer, halves to even. */
   Round: round,
+  /** x / (1 + e^(−x)), also called swish. Not an operation of oneDNN. */
   SiLU: x => mul(x, sigmoid(x)),
+  /** 1 / (1 + e^(−x)). */
   Sigmoid: sigmoid,
+  /** ln(1 + e^(beta·x)) / beta. */
   SoftPlus: (x, { beta }) => div(softplus(mul(beta, x)), beta),
+  /** The sine of x radians. Not an operation of oneDNN. */
   Sin: sin,
+  /** √x. */
   Sqrt: sqrt,
+  /** x². */
   Square: x => mul(x, x),
+  /** The hyperbolic tangent. */
   Tanh: tanh,
 };
 

@@ -30,6 +30,7 @@ function startsOf(sizes: readonly number[]): number[] {
 
 /** Operations that concatenate tensors along an axis, and split them again. */
 export const concatOperations: readonly Operation[] = defineOperations(concatSchemas, {
+  /** The tensors concatenated along an axis. */
   Concat: {
     constraint: ({ inputs, outputs: [dst] }) => {
       if (inputs.length === 0) return 'takes one tensor or more';
@@ -77,6 +78,7 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
       }, first);
     },
   },
+  /** src split along an axis into parts of the given sizes. */
   Split: {
     constraint: ({ attributes: { sizes }, inputs: [src], outputs }) => {
       if (outputs.length !== sizes.length)

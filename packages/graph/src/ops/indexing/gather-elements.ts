@@ -26,6 +26,10 @@ export const gatherElementsSchemas = {
 
 /** Operations with one index per element along an axis, like `torch.gather` and `torch.scatter_add`. */
 export const gatherElementsOperations: readonly Operation[] = defineOperations(gatherElementsSchemas, {
+  /**
+   * For each element of indices, the element of src with that index along an axis. An index outside the axis
+   * reads the nearest element and has no gradient. Not an operation of oneDNN.
+   */
   GatherElements: {
     infer: ({ attributes: { axis }, inputs: [src, indices] }) => {
       if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
@@ -42,6 +46,11 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       map(inputAt(0, index, exprType(src.desc.dtype)), [src, indices], dst);
     },
   },
+  /**
+   * src with each element of updates added to the element that its index along an axis names. With the
+   * reduction none, the update replaces that element, and the last of several updates wins. An update whose
+   * index is outside the axis is ignored. Not an operation of oneDNN.
+   */
   ScatterElements: {
     infer: ({ attributes: { axis }, inputs: [src, indices, updates] }) => {
       if (src.shape && indices.shape) checkFit('ScatterElements', axis, src.shape, indices.shape);

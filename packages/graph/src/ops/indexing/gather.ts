@@ -27,6 +27,10 @@ export const gatherSchemas = {
  * `numpy.take`.
  */
 export const gatherOperations: readonly Operation[] = defineOperations(gatherSchemas, {
+  /**
+   * Row i of src, along the first dimension, for each index i; NaN for an index outside src. Not an operation
+   * of oneDNN.
+   */
   Gather: {
     infer: ({ inputs: [src, indices] }) => {
       if (src.shape) checkedAxis('Gather', 0, src.shape);
@@ -46,6 +50,10 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
       map(orNaN(isInside, element), [src, indices], dst);
     },
   },
+  /**
+   * The gradient of Gather with respect to src: for each of `rows` rows, the sum of the rows of diff_dst
+   * whose index names it. Indices outside src add nothing.
+   */
   GatherBackward: {
     infer: ({ attributes: { rows }, inputs: [dy, indices] }) => [
       dy.shape && indices.shape && [rows, ...dy.shape.slice(indices.shape.length)],
@@ -58,6 +66,11 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
       copy(reshaped(sums, dst.desc.shape), dst);
     },
   },
+  /**
+   * The slices of src at `indices` along an axis. The dimensions of indices replace the axis. Negative
+   * indices count from the end; an index outside the axis reads the nearest slice and has no gradient. Not an
+   * operation of oneDNN.
+   */
   Take: {
     infer: ({ attributes: { axis }, inputs: [{ shape }, indices] }) => {
       if (shape === null || indices.shape === null) return [null];

@@ -45,6 +45,7 @@ export function indexWith(rank: number, axis: number, index: NumericExpr): Numer
 
 /** Operations that take parts of tensors, or place tensors in larger ones. */
 export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
+  /** The `size` elements start, start + step, … along an axis. Not an operation of oneDNN. */
   Slice: {
     infer: ({ attributes: { axis, start, size, step }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
@@ -78,6 +79,10 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       );
     },
   },
+  /**
+   * The gradient of Slice with respect to src: diff_dst for the elements in the slice, 0 for the others.
+   * `extent` is the extent of src along the axis.
+   */
   SliceBackward: {
     infer: ({ attributes: { axis, extent }, inputs: [{ shape }] }) => [
       shape && withExtent(shape, checkedAxis('SliceBackward', axis, shape), extent),
@@ -96,6 +101,10 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
       map(select(isTaken, inputAt(0, indexWith(shape.length, d, index)), 0), [dy], dx);
     },
   },
+  /**
+   * src padded with a value: `before` and `after` give the number of added elements on each side of each
+   * dimension. Not an operation of oneDNN.
+   */
   Pad: {
     infer: ({ attributes: { before, after }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];

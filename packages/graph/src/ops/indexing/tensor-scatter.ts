@@ -14,6 +14,11 @@ export const tensorScatterSchemas = {
 
 /** Writes parts of tensors in place, such as new keys and values in a cache. */
 export const tensorScatterOperations: readonly Operation[] = defineOperations(tensorScatterSchemas, {
+  /**
+   * past with update written into it along an axis: entry b of the first dimension starts at element
+   * first[b]. Elements that would be outside past are dropped. If present is bound to the memory of past,
+   * only update is written, so that a cache grows in place. Not an operation of oneDNN.
+   */
   TensorScatter: {
     infer: ({ attributes: { axis }, inputs: [past, update, first] }) => {
       const { shape } = past;

@@ -25,6 +25,10 @@ const MAX_ELEMENTS = 2 ** 28;
 
 /** Operations whose results do not depend on the values of other tensors. */
 export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(constantSchemas, {
+  /**
+   * A tensor with the numbers of the attribute `value`, in row-major order; a single number fills the shape.
+   * Not an operation of oneDNN.
+   */
   Constant: {
     constraint: ({ attributes: { value, shape }, outputs: [dst] }) => {
       const count = elementCount(shape);
@@ -47,6 +51,7 @@ export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOp
     lower: ({ constant, copy, outputs: [to] }, { attributes, outputs: [dst] }) =>
       copy(constant(constantTensor(attributes, storageDType(dst.dtype))), to),
   },
+  /** The index of every element of src along an axis. The values of src are not read. */
   GenIndex: {
     gradient: 'zero',
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {

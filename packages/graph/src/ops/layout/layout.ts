@@ -45,6 +45,10 @@ function truncated(x: NumericExpr): NumericExpr {
 
 /** Operations that keep the elements but change their dtype, memory layout, dimension order or shape. */
 export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(layoutSchemas, {
+  /**
+   * The values in another dtype: floats are rounded to nearest even; integers are rounded towards 0 and
+   * saturated; as a truth value, everything but 0 is 1.
+   */
   TypeCast: {
     constraint: ({ inputs: [src], outputs: [dst] }) => {
       if (src.dtype === dst.dtype)
@@ -60,11 +64,16 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
       map(isCut ? truncated(numeric(value)) : value, [src], dst);
     },
   },
+  /** The tensor in the memory layout of the output. */
   Reorder: {
     gradient: ({ dy }) => [() => dy],
     infer: ({ inputs: [src] }) => [src.shape],
     lower: ({ copy, inputs: [src], outputs: [dst] }) => copy(src, dst),
   },
+  /**
+   * src with its dimensions in another order: dimension d of dst is dimension order[d] of src. An empty order
+   * reverses all dimensions.
+   */
   StaticTranspose: {
     gradient: ({ builder, attributes, inputs: [src], dy }) => {
       const order = inverseOrder(attributes.order, builder.shapeOf(src).length);
@@ -76,6 +85,10 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
     lower: ({ copy, permuted, inputs: [src], outputs: [dst] }, { attributes: { order } }) =>
       copy(permuted(src, transposeOrder(order, src.desc.shape.length)), dst),
   },
+  /**
+   * The elements of src in row-major order with another shape. One extent may be −1 and is inferred; with
+   * special_zero, an extent of 0 keeps the extent of src.
+   */
   StaticReshape: {
     gradient: ({ builder, inputs: [src], dy }) => [() => builder.reshape(dy, builder.shapeOf(src))],
     infer: ({ attributes: { shape, special_zero }, inputs: [src] }) => [
@@ -83,6 +96,7 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
     ],
     lower: ({ copy, reshaped, inputs: [src], outputs: [dst] }) => copy(reshaped(src, dst.desc.shape), dst),
   },
+  /** src, broadcast to the common shape of src and `shape`. Not an operation of oneDNN. */
   Expand: {
     infer: ({ attributes: { shape }, inputs: [src] }) => {
       if (shape.some(n => n < 0)) throw new InvalidShapeError('Expand', `needs extents ≥ 0, got [${shape}]`);

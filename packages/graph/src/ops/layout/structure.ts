@@ -8,9 +8,11 @@ export const structureSchemas = {
 
 /** Operations that compute nothing. */
 export const structureOperations: readonly Operation[] = defineOperations(structureSchemas, {
+  /** Marks a tensor as a result even if other operations read it. */
   End: {
     infer: () => [],
   },
+  /** Stands for a framework operation that this library does not know; a Wildcard cannot run. */
   Wildcard: {
     infer: ({ outputs }) => outputs.map(t => t.shape),
   },

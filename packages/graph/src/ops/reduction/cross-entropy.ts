@@ -49,6 +49,11 @@ function constraint({
 
 /** The cross-entropy loss and its gradient. */
 export const crossEntropyOperations: readonly Operation[] = defineOperations(crossEntropySchemas, {
+  /**
+   * −ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignore_index,
+   * NaN for any other label outside [0, C). With label_smoothing ε, the loss is (1 − ε) times this, plus ε
+   * times the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.
+   */
   CrossEntropy: {
     constraint,
     infer: ({ inputs }) => [checkedRows('CrossEntropy', inputs)],
@@ -73,6 +78,10 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       write(sub(mul(1 - share, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0]))), [sums]);
     },
   },
+  /**
+   * The gradient of CrossEntropy with respect to logits: (softmax(logits) − ε/C − (1 − ε at the
+   * label))·diff_loss of the row; 0 for the label ignore_index, NaN for any other label outside [0, C).
+   */
   CrossEntropyBackward: {
     constraint,
     infer: ({ inputs }) => {

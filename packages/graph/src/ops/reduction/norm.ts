@@ -193,6 +193,10 @@ function normGradient(
 
 /** Operations that normalise rows. */
 export const normOperations: readonly Operation[] = defineOperations(normSchemas, {
+  /**
+   * (x − mean) / √(variance + epsilon)·gamma + beta over the dimensions from begin_norm_axis on. With
+   * keep_stats, mean and variance are results too.
+   */
   LayerNorm: {
     ...norm('LayerNorm'),
     constraint: ({ attributes: { keep_stats }, outputs }) => {
@@ -203,7 +207,13 @@ export const normOperations: readonly Operation[] = defineOperations(normSchemas
     },
     firstOutput: attributes => ({ ...attributes, keep_stats: false }),
   },
+  /** The gradient of LayerNorm with respect to src. */
   LayerNormBackward: normBackward('LayerNorm'),
+  /**
+   * x / √(mean of x² + epsilon)·gamma over the dimensions from begin_norm_axis on. Not an operation of
+   * oneDNN.
+   */
   RMSNorm: norm('RMSNorm'),
+  /** The gradient of RMSNorm with respect to src. */
   RMSNormBackward: normBackward('RMSNorm'),
 });

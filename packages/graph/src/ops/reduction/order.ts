@@ -60,6 +60,9 @@ function largestAfter(
  * Operations that depend on the order of elements along an axis: the largest elements, and cumulative sums.
  */
 export const orderOperations: readonly Operation[] = defineOperations(orderSchemas, {
+  /**
+   * The index of the largest element along an axis; of equal elements, the first. Not an operation of oneDNN.
+   */
   ArgMax: {
     gradient: 'zero',
     infer: ({ attributes: { axis, keep_dims }, inputs: [{ shape }] }) => {
@@ -72,6 +75,10 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       copy(reshaped(index, dst.desc.shape), dst);
     },
   },
+  /**
+   * The k largest elements along an axis in descending order, and their indices; equal elements keep their
+   * order. Takes k passes. Not an operation of oneDNN.
+   */
   TopK: {
     infer: ({ attributes: { axis, k }, inputs: [{ shape }] }) => {
       if (shape === null) return [null, null];
@@ -112,6 +119,10 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       join(1, indices, 'i32');
     },
   },
+  /**
+   * The cumulative sums along an axis: of the elements up to each element, or, with `reverse`, from each
+   * element on. `exclusive` leaves out the element itself. Takes n² additions. Not an operation of oneDNN.
+   */
   CumSum: {
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
       if (shape) checkedAxis('CumSum', axis, shape);

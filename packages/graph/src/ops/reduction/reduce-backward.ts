@@ -58,9 +58,25 @@ const lowerProduct: Write = ({ map, inputs, outputs }, overAxes) => {
 };
 
 const writers: Readonly<Record<ReduceBackwardKind, Write>> = {
+  /**
+   * The gradient of ReduceMax with respect to src; equal maxima share it equally. dst and diff_dst have
+   * extents of 1 along the reduced axes. Not an operation of oneDNN.
+   */
   ReduceMaxBackward: lowerExtremum,
+  /**
+   * The gradient of ReduceMin with respect to src; equal minima share it equally. dst and diff_dst have
+   * extents of 1 along the reduced axes. Not an operation of oneDNN.
+   */
   ReduceMinBackward: lowerExtremum,
+  /**
+   * The gradient of ReduceProd with respect to src: diff_dst times the product of the other elements, even if
+   * some are 0. dst and diff_dst have extents of 1 along the reduced axes. Not an operation of oneDNN.
+   */
   ReduceProdBackward: lowerProduct,
+  /**
+   * The gradient of ReduceL2 with respect to src: diff_dst·src / dst, and 0 where all elements are 0. dst and
+   * diff_dst have extents of 1 along the reduced axes. Not an operation of oneDNN.
+   */
   ReduceL2Backward: ({ map, inputs, outputs }) =>
     map(select(eq(dst, 0), 0, mul(dy, div(src, select(eq(dst, 0), 1, dst)))), inputs, outputs[0]),
 };

@@ -81,27 +81,34 @@ const extremumBackward =
   };
 
 const definitions: Readonly<Record<ReduceKind, ReduceDefinition>> = {
+  /** The sum over axes. */
   ReduceSum: { op: 'sum', gradient: spread },
+  /** The largest element over axes. */
   ReduceMax: {
     op: 'max',
     gradient: extremumBackward('ReduceMax'),
   },
+  /** The smallest element over axes. */
   ReduceMin: {
     op: 'min',
     gradient: extremumBackward('ReduceMin'),
   },
+  /** The product over axes. */
   ReduceProd: { op: 'prod', gradient: ownBackward('ReduceProd') },
+  /** The mean over axes. */
   ReduceMean: {
     op: 'sum',
     result: (sum, count) => div(sum, count),
     gradient: (dy, reduction) => spread(dy, reduction, reduction.count),
   },
+  /** The sum of |x| over axes. */
   ReduceL1: {
     op: 'sum',
     element: abs,
     gradient: (dy, reduction) =>
       reduction.builder.op('AbsBackward', [reduction.src(), spread(dy, reduction)]),
   },
+  /** √Σx² over axes. */
   ReduceL2: {
     op: 'sum',
     element: x => mul(x, x),
@@ -206,6 +213,7 @@ export const broadcastLikeSchemas = {
 } as const;
 
 export const broadcastLikeOperations: readonly Operation[] = defineOperations(broadcastLikeSchemas, {
+  /** src / divisor, broadcast to the shape of like. Not an operation of oneDNN. */
   BroadcastLike: elementwise('BroadcastLike', {
     gradient: ({ builder, attributes, inputs: [src], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {

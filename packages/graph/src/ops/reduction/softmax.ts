@@ -96,6 +96,10 @@ function softmaxBackward(
 
 /** Softmax, its logarithm, and the gradients of both, computed from the results of forward. */
 export const softmaxOperations: readonly Operation[] = defineOperations(softmaxSchemas, {
+  /**
+   * e^(x − max) / Σ e^(x − max) along an axis; stats are max + ln Σ e^(x − max). For a row of −∞ both are
+   * NaN, or, with inf_as_zero, 0.
+   */
   SoftMax: {
     // The result of an f32 src may be stored in any float dtype.
     constraint: ({ inputs: [src], outputs: [dst] }) =>
@@ -117,6 +121,7 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
       softmax({ axis, log: false, mode }, src, outputs);
     },
   },
+  /** The logarithm of the softmax along an axis. */
   LogSoftmax: {
     gradient: ({ builder, attributes: { axis }, outputs: [dst], dy }) => {
       const y = (): LogicalTensor => builder.cast(builder.forward(dst), dy.dtype);
@@ -131,10 +136,12 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
       softmax({ axis, log: true, mode: 'none' }, src, outputs);
     },
   },
+  /** The gradient of SoftMax from its result: dst·(diff_dst − Σ dst·diff_dst) along an axis. */
   SoftMaxBackward: softmaxBackward('SoftMaxBackward', {
     element: (dy, y) => mul(dy, y),
     result: (dy, y, sum) => mul(y, sub(dy, sum)),
   }),
+  /** The gradient of LogSoftmax from its result: diff_dst − e^dst·Σ diff_dst along an axis. */
   LogSoftmaxBackward: softmaxBackward('LogSoftmaxBackward', {
     element: dy => dy,
     result: (dy, y, sum) => sub(dy, mul(exp(y), sum)),
