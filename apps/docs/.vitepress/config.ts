@@ -24,7 +24,8 @@ export default defineConfig({
   buildEnd: ({ outDir }) => makeRelative(outDir, hasHomepage ? homepage : undefined),
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${basePlaceholder}icon.svg` }]],
   markdown: {
-    theme: { light: 'github-light', dark: 'github-dark' },
+    // The default themes have colours with too little contrast to the background of code.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     config(md) {
       md.use(repositoryLinks, { pages, repository });
       md.use(liveExamples);

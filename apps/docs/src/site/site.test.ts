@@ -10,6 +10,7 @@ import { filesIn } from './relative-base.ts';
 import { type StaticServer, serveFolder } from './serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const site = join(root, 'node_modules', '.site-test');
 let server: StaticServer;
 let host: BrowserHost;
@@ -57,6 +58,25 @@ test('no page is wider than a phone, and no table is wider than its column on a 
   await host.page.setViewportSize({ width: 1280, height: 720 });
   expect(wide).toEqual([]);
 }, 240_000);
+
+test('text and code have enough contrast in both themes', async () => {
+  const { page } = host;
+  const faint: unknown[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const name of ['index', 'start/training', 'guide/graphs/pytorch', 'api/graph-onnx']) {
+      await page.goto(`${server.address}${name}.html`);
+      await page.evaluate(axe);
+      const nodes = await page.evaluate(
+        `axe.run({ runOnly: ['color-contrast'] }).then(({ violations }) =>
+          violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)))`,
+      );
+      faint.push(...(nodes as unknown[]).map(html => `${name}, ${colorScheme}: ${html}`));
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(faint).toEqual([]);
+}, 120_000);
 
 test('every link and anchor of every page is there', () => {
   const anchors = new Map(
