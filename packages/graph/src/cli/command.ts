@@ -3,7 +3,8 @@ import { formatReport, onnxReport } from './onnx-report.ts';
 
 /** The functions through which the command reads files and prints lines. */
 export interface CommandHost {
-  readonly readFile: (path: string) => Uint8Array;
+  /** Returns undefined if there is no such file. */
+  readonly readFile: (path: string) => Uint8Array | undefined;
   readonly print: (text: string) => void;
 }
 
@@ -29,17 +30,22 @@ export async function graphCommand(
   }
   try {
     const folder = file.replace(/[^/\\]*$/, '');
+    const read = (path: string): Uint8Array => {
+      const bytes = readFile(path);
+      if (!bytes) throw new Error(`There is no file ${path}.`);
+      return bytes;
+    };
     const externalData = (location: string): Uint8Array => {
       // The name comes from the model, which may be untrusted, so only files in the model's folder are
       // opened.
       if (!/^[^/\\]+$/.test(location) || location === '..')
         throw new Error(`The model names the file '${location}', which is not in the model's folder.`);
-      return readFile(folder + location);
+      return read(folder + location);
     };
-    print(formatReport(await onnxReport(readFile(file), { shapes, externalData })));
+    print(formatReport(await onnxReport(read(file), { shapes, externalData })));
     return 0;
   } catch (error) {
-    print(error instanceof TilewiseError ? `${error.name}: ${error.message}` : String(error));
+    print(error instanceof TilewiseError ? `${error.name}: ${error.message}` : (error as Error).message);
     return 1;
   }
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /// <reference types="node" />
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { graphCommand } from './command.ts';
 
 process.exitCode = await graphCommand(process.argv.slice(2), {
-  readFile: path => readFileSync(path),
+  readFile: path => (existsSync(path) ? readFileSync(path) : undefined),
   print: text => console.log(text),
 });
