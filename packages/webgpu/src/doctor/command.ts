@@ -1,5 +1,5 @@
 import { type DiagnoseOptions, diagnose, emptyFindings } from './diagnose.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import type { CheckReport, Diagnosis } from './diagnosis.ts';
 import { formatDiagnosis } from './format.ts';
 import { missingWebGpu } from './verdict.ts';
 
@@ -11,6 +11,8 @@ export interface CommandHost {
    */
   readonly loadGpu: () => Promise<GPU | undefined>;
   readonly print: (text: string) => void;
+  /** Prints a line about the progress, which is no part of the output. */
+  readonly note: (text: string) => void;
 }
 
 const usage = `Usage: npx @tilewise/webgpu doctor [--thorough] [--tiles] [--json]
@@ -25,7 +27,7 @@ not, and with 2 if an argument is wrong. In a browser, call diagnose() of @tilew
  */
 export async function doctorCommand(
   args: readonly string[],
-  { loadGpu, print }: CommandHost,
+  { loadGpu, print, note }: CommandHost,
 ): Promise<number> {
   const [command, ...flags] = args;
   if (args.includes('--help')) {
@@ -39,9 +41,12 @@ export async function doctorCommand(
   }
   const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
   const asked = { thorough: flags.includes('--thorough'), tiles: flags.includes('--tiles') };
-  const diagnosis = gpu
-    ? await diagnose({ gpu, source: 'navigator.gpu', ...asked })
-    : await inNode(loadGpu, asked);
+  const found = gpu ? { gpu, source: 'navigator.gpu' } : await loadDawn(loadGpu);
+  let done = 0;
+  const onCheck = ({ name }: CheckReport, of: number): void => note(`Check ${++done} of ${of}: ${name}`);
+  if ('gpu' in found)
+    note('Checking attention. On a software adapter, compiling the kernels takes a minute.');
+  const diagnosis = 'gpu' in found ? await diagnose({ ...found, ...asked, onCheck }) : found;
   print(flags.includes('--json') ? JSON.stringify(diagnosis, nonFinite, 2) : formatDiagnosis(diagnosis));
   return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;
 }
@@ -59,21 +64,17 @@ function nonFinite(_: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
-/** Without `navigator.gpu`, WebGPU comes from an npm package. */
-async function inNode(
+/** The GPU of an npm package, or the diagnosis that there is none: Node has no `navigator.gpu`. */
+async function loadDawn(
   loadGpu: CommandHost['loadGpu'],
-  asked: Pick<DiagnoseOptions, 'thorough' | 'tiles'>,
-): Promise<Diagnosis> {
-  const source = 'the npm package webgpu';
+): Promise<Diagnosis | Required<Pick<DiagnoseOptions, 'gpu' | 'source'>>> {
   const none = { ...emptyFindings, source: 'Node' };
-  let options: DiagnoseOptions;
   try {
     const gpu = await loadGpu();
-    if (!gpu) return { ...missingWebGpu('Node by itself', 'npm install webgpu adds it (Dawn)'), ...none };
-    options = { gpu, source, ...asked };
+    if (gpu) return { gpu, source: 'the npm package webgpu' };
+    return { ...missingWebGpu('Node by itself', 'npm install webgpu adds it (Dawn)'), ...none };
   } catch (error) {
     const advice = `the npm package webgpu does not load on this machine (${String(error)}); it needs macOS, Windows, or Linux with glibc`;
     return { ...missingWebGpu('Node', advice), ...none };
   }
-  return diagnose(options);
 }

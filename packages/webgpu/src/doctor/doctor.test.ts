@@ -27,9 +27,13 @@ function withAdapter(change: (adapter: GPUAdapter) => object): GPU {
 }
 
 async function run(args: readonly string[], loadGpu = async (): Promise<GPU | undefined> => gpu) {
-  const lines: string[] = [];
-  const code = await doctorCommand(args, { loadGpu, print: text => lines.push(text) });
-  return { code, text: lines.join('\n') };
+  const [lines, notes]: string[][] = [[], []];
+  const code = await doctorCommand(args, {
+    loadGpu,
+    print: text => lines.push(text),
+    note: text => notes.push(text),
+  });
+  return { code, text: lines.join('\n'), notes: notes.join('\n') };
 }
 
 describe('a diagnosis of a working device', () => {
@@ -170,6 +174,10 @@ describe('the command', () => {
 
     test('prints the diagnosis as JSON', () => {
       expect(JSON.parse(printed.text)).toMatchObject({ status: found.status, adapter: found.adapter });
+    });
+
+    test('tells the progress apart from the JSON', () => {
+      expect(printed.notes).toMatch(/^Checking attention\..*\nCheck 1 of 4: forward, f32\n/);
     });
 
     test('takes navigator.gpu, as in Deno, and asks for no package', () => {

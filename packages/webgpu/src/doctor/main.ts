@@ -27,6 +27,10 @@ async function loadGpu(): Promise<GPU | undefined> {
   return gpu;
 }
 
-const code = await doctorCommand(process.argv.slice(2), { loadGpu, print: text => console.log(text) });
+const code = await doctorCommand(process.argv.slice(2), {
+  loadGpu,
+  print: text => console.log(text),
+  note: text => console.error(text),
+});
 // Dawn keeps the process alive, so it must be ended explicitly.
 process.exit(code);
