@@ -19,7 +19,7 @@ const headers = {
 const cpuWorkers: Plugin = {
   name: 'cpu-workers',
   async load(id) {
-    const [, folder] = /^(.*\/core\/src\/cpu\/threads\/)worker-source\.ts$/.exec(id) ?? [];
+    const [, folder] = /^(.*\/core\/src\/cpu\/)threads\/worker-source\.ts$/.exec(id) ?? [];
     if (folder === undefined) return null;
     return `export const workerSource = ${JSON.stringify(await workerText(`${folder}worker.ts`))};`;
   },

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { workerText } from './worker-text.mjs';
 
-const folder = fileURLToPath(new URL('../dist/cpu/threads/', import.meta.url));
+const folder = fileURLToPath(new URL('../dist/cpu/', import.meta.url));
 const text = await workerText(join(folder, 'worker.js'));
-writeFileSync(join(folder, 'worker-source.js'), `export const workerSource = ${JSON.stringify(text)};\n`);
+writeFileSync(
+  join(folder, 'threads', 'worker-source.js'),
+  `export const workerSource = ${JSON.stringify(text)};\n`,
+);

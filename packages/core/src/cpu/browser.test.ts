@@ -8,7 +8,7 @@ const hasBrowser =
   process.env.TILEWISE_CHROMIUM !== undefined || (process.platform === 'linux' && process.arch === 'x64');
 
 test.runIf(hasBrowser)('runs in a page, at once and on workers', { timeout: 120_000 }, async () => {
-  const files = { '/worker.js': await workerText(path('./threads/worker.ts')) };
+  const files = { '/worker.js': await workerText(path('./worker.ts')) };
   const result = await runInBrowser(path('../../testing/cpu-page.ts'), { files });
   expect(result).toMatchObject({ variant: 'wasm-relaxed-simd', isolated: true, sameBits: true });
   for (const error of (result as { readonly errors: readonly number[] }).errors)

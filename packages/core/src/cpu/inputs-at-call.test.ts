@@ -4,7 +4,7 @@ import { workerText } from '../../scripts/worker-text.mjs';
 import type { Tensor } from '../tensor/tensor.ts';
 
 const workers = vi.hoisted(() => ({ script: '', ended: 0 }));
-const script = await workerText(new URL('./threads/worker.ts', import.meta.url).pathname);
+const script = await workerText(new URL('./worker.ts', import.meta.url).pathname);
 vi.mock('./threads/worker-source.ts', () => ({
   get workerSource() {
     return workers.script;

@@ -9,7 +9,7 @@ import { cpuEngine } from '../engine.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import { bestVariant } from '../kernels/host-kernels.ts';
 
-const workerSource = await workerText(new URL('../threads/worker.ts', import.meta.url).pathname);
+const workerSource = await workerText(new URL('../worker.ts', import.meta.url).pathname);
 vi.mock('../threads/worker-source.ts', () => ({
   get workerSource() {
     return workerSource;

@@ -1,28 +1,7 @@
-import {
-  type EngineFunctions,
-  type EngineModules,
-  engineFunctions,
-} from '../kernels/wasm/engine-functions.ts';
+import { type EngineFunctions, engineFunctions } from '../kernels/wasm/engine-functions.ts';
 import { type CompiledLoop, linkLoop } from '../loops/link-loop.ts';
+import type { Region } from '../threads/message.ts';
 import { control, NEVER, runTasks } from './control.ts';
-
-/**
- * Asks a worker to join a parallel region, in which it shares the steps of programs until the region ends.
- */
-export interface Region {
-  readonly kind: 'region';
-  readonly shared: Int32Array;
-  /** The numbers of the region and of the thread. */
-  readonly region: number;
-  readonly thread: number;
-  /** The memory that all threads work on, its number, and the modules of the kernels. */
-  readonly memory: WebAssembly.Memory;
-  readonly memoryNumber: number;
-  readonly kernelModules: EngineModules;
-  /** Loops that the worker does not know, numbered from `firstLoop` on. */
-  readonly firstLoop: number;
-  readonly loops: readonly WebAssembly.Module[];
-}
 
 /**
  * The worker that checks for the next step before it sleeps, and how long, in milliseconds: longer than the

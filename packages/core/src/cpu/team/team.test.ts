@@ -16,7 +16,7 @@ import { control, fillQueues, queueAt, runTasks, tasksLeft } from './control.ts'
 import { TASK_WORDS, taskKinds, writeTasks } from './tasks.ts';
 import { createTeam } from './team.ts';
 
-const workerSource = await workerText(new URL('../threads/worker.ts', import.meta.url).pathname);
+const workerSource = await workerText(new URL('../worker.ts', import.meta.url).pathname);
 vi.mock('../threads/worker-source.ts', () => ({
   get workerSource() {
     return workerSource;

@@ -10,7 +10,7 @@ import type { BackwardSums } from '../attention/backward/sums.ts';
 import type { ForwardResults } from '../attention/forward/forward-results.ts';
 import type { TileSize } from '../attention/tiles/tile-size.ts';
 import type { Variant } from '../kernels/interface/variant.ts';
-import type { Region } from '../team/join-team.ts';
+import type { EngineModules } from '../kernels/wasm/engine-functions.ts';
 import type { Amax } from './amax.ts';
 import type { Arrivals } from './shared/arrivals.ts';
 import type { Sent } from './shared/shared-tensors.ts';
@@ -68,6 +68,24 @@ export interface BackwardPass extends Pass {
   readonly problem: Omit<BackwardProblem, 'forward'> & { readonly forward: SentProblem };
   readonly operands: Sent<BackwardOperands<Tensor>>;
   readonly results: Sent<BackwardSums>;
+}
+
+/**
+ * Asks a worker to join a parallel region, in which it shares the steps of programs until the region ends.
+ */
+export interface Region {
+  readonly kind: 'region';
+  readonly shared: Int32Array;
+  /** The numbers of the region and of the thread. */
+  readonly region: number;
+  readonly thread: number;
+  /** The memory that all threads work on, its number, and the modules of the kernels. */
+  readonly memory: WebAssembly.Memory;
+  readonly memoryNumber: number;
+  readonly kernelModules: EngineModules;
+  /** Loops that the worker does not know, numbered from `firstLoop` on. */
+  readonly firstLoop: number;
+  readonly loops: readonly WebAssembly.Module[];
 }
 
 /**

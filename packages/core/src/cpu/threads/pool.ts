@@ -1,7 +1,6 @@
 import { TilewiseError } from '../../errors.ts';
-import type { Region } from '../team/join-team.ts';
 import { type HostWorker, startWorker } from './host-threads.ts';
-import type { BackwardPass, ForwardPass, Message, Reply, SetUp } from './message.ts';
+import type { BackwardPass, ForwardPass, Message, Region, Reply, SetUp } from './message.ts';
 
 /** A worker could not start, has died, or could not finish a pass. */
 export class WorkerFailure extends TilewiseError {

@@ -18,7 +18,7 @@ import { copyPart, moved } from './shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threaded.ts';
 
-const workerSource = await workerText(new URL('./worker.ts', import.meta.url).pathname);
+const workerSource = await workerText(new URL('../worker.ts', import.meta.url).pathname);
 vi.mock('./worker-source.ts', () => ({
   get workerSource() {
     return workerSource;

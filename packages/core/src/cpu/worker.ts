@@ -1,15 +1,15 @@
-import { InvalidArgumentError } from '../../errors.ts';
-import { runBackward } from '../attention/backward/backward-pass.ts';
-import { runForward } from '../attention/forward/forward.ts';
-import type { PassContext } from '../attention/pass-context.ts';
-import type { Claim } from '../attention/tasks.ts';
-import type { Kernels } from '../kernels/interface/kernels.ts';
-import { MEMORY_KEPT } from '../kernels/memory/memory.ts';
-import { typescriptKernels } from '../kernels/typescript/typescript-kernels.ts';
-import { withOperations } from '../kernels/wasm/operation-kernels.ts';
-import { wasmKernels } from '../kernels/wasm/wasm-kernels.ts';
-import { joinTeam } from '../team/join-team.ts';
-import type { Amax } from './amax.ts';
+import { InvalidArgumentError } from '../errors.ts';
+import { runBackward } from './attention/backward/backward-pass.ts';
+import { runForward } from './attention/forward/forward.ts';
+import type { PassContext } from './attention/pass-context.ts';
+import type { Claim } from './attention/tasks.ts';
+import type { Kernels } from './kernels/interface/kernels.ts';
+import { MEMORY_KEPT } from './kernels/memory/memory.ts';
+import { typescriptKernels } from './kernels/typescript/typescript-kernels.ts';
+import { withOperations } from './kernels/wasm/operation-kernels.ts';
+import { wasmKernels } from './kernels/wasm/wasm-kernels.ts';
+import { joinTeam } from './team/join-team.ts';
+import type { Amax } from './threads/amax.ts';
 import {
   type BackwardPass,
   type ForwardPass,
@@ -17,9 +17,9 @@ import {
   type Reply,
   receiveProblem,
   type SetUp,
-} from './message.ts';
-import { awaitPart } from './shared/arrivals.ts';
-import { receive } from './shared/shared-tensors.ts';
+} from './threads/message.ts';
+import { awaitPart } from './threads/shared/arrivals.ts';
+import { receive } from './threads/shared/shared-tensors.ts';
 
 /** The worker's end of its channel: Node's `parentPort`, or the global object of a web worker. */
 interface Port {
