@@ -1,7 +1,8 @@
 import type { Primitive } from '@tilewise/core/primitive';
+import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { mapKernels } from './map/map.ts';
 import { matmulKernels } from './matmul/matmul.ts';
-import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
+import type { MatMulTileSelector } from './matmul/tiles/tile.ts';
 import { randomKernels } from './random.ts';
 import { reduceKernels } from './reduction/reduce.ts';
 import { rowsKernels } from './reduction/rows.ts';
@@ -9,8 +10,15 @@ import { softmaxKernels } from './reduction/softmax.ts';
 import { scatterAddKernels } from './scatter-add.ts';
 import { tensorScatterKernels } from './tensor-scatter.ts';
 
-/** The kernels of a primitive for tensors that have been checked. */
-export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): PrimitiveKernels {
+/**
+ * The kernels of a primitive for tensors that have been checked.
+ * @param matmulTiles tiles of products that only some devices use.
+ */
+export function kernelsOf(
+  primitive: Primitive,
+  tensors: PrimitiveTensors,
+  matmulTiles?: MatMulTileSelector,
+): PrimitiveKernels {
   switch (primitive.kind) {
     case 'map':
       return mapKernels(primitive, tensors);
@@ -19,7 +27,7 @@ export function kernelsOf(primitive: Primitive, tensors: PrimitiveTensors): Prim
     case 'rows':
       return rowsKernels(primitive, tensors);
     case 'matmul':
-      return matmulKernels(primitive, tensors);
+      return matmulKernels(primitive, tensors, matmulTiles);
     case 'softmax':
       return softmaxKernels(primitive, tensors);
     case 'random':

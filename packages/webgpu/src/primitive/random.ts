@@ -4,8 +4,8 @@ import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
 import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
 import { indexNames, indexSpace, splitPlace } from './access/index-space.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { readAnywhere, readPlaces, writePlaces, writingOf } from './access/tensor-access.ts';
-import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
 /**
  * Random numbers by the index of the element: an invocation generates one block, whose four words become four

@@ -1,8 +1,8 @@
 import { convert, elementFormat } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../codegen/shader-part.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
-import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
 const lanes = 64;
 /**

@@ -4,8 +4,8 @@ import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
 import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../codegen/shader-part.ts';
 import { indexNames, splitPlace } from './access/index-space.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
-import type { PrimitiveKernels, PrimitiveTensors } from './primitive-kernels.ts';
 
 /** Writes a part of a tensor: each invocation writes one element of the update. */
 export function tensorScatterKernels(

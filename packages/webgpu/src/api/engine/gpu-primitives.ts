@@ -9,8 +9,8 @@ import {
 import type { KernelParts } from '../../codegen/kernel-spec.ts';
 import { boundForWriting } from '../../codegen/kernel-spec.ts';
 import { demandSupport, support } from '../../device/support.ts';
+import { byName, outputName, type PrimitiveTensors } from '../../primitive/access/primitive-tensors.ts';
 import { kernelsOf } from '../../primitive/kernels-of.ts';
-import { byName, outputName, type PrimitiveTensors } from '../../primitive/primitive-kernels.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../../runtime/recorded-plans.ts';
@@ -20,15 +20,8 @@ import type { Recorder } from '../../runtime/recorder.ts';
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
   const { capabilities, tileKinds } = ctx;
   /** The kernels of a primitive, with the sizes of their tensors by name. */
-  const partsOf = (
-    primitive: Primitive,
-    tensors: Omit<PrimitiveTensors, 'capabilities' | 'matmulTiles'>,
-  ): KernelParts => {
-    const { workspace, ...made } = kernelsOf(primitive, {
-      ...tensors,
-      capabilities,
-      matmulTiles: tileKinds.matmulTiles,
-    });
+  const partsOf = (primitive: Primitive, tensors: Omit<PrimitiveTensors, 'capabilities'>): KernelParts => {
+    const { workspace, ...made } = kernelsOf(primitive, { ...tensors, capabilities }, tileKinds.matmulTiles);
     return { ...made, spans: { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace } };
   };
   const checkSupport: Primitives<GpuTensor>['checkSupport'] = (primitive, inputs, outputs) => {

@@ -4,7 +4,7 @@ import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/form
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { readBinding, storePart } from '../../codegen/formats/tensor-binding.ts';
 import { readElement, type ShaderPart, type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
-import { byName, type InPlaceNames, type PrimitiveTensors } from '../primitive-kernels.ts';
+import { byName, type InPlaceNames, type PrimitiveTensors } from './primitive-tensors.ts';
 
 /** The start of a tensor and its strides along the dimensions of a space: `NAME_base`, `NAME_step0`… */
 function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {

@@ -4,8 +4,8 @@ import { wgslTypes } from '../../codegen/formats/element-format.ts';
 import { invocationIndex, invocations, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { broadcastStrides, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
-import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
 import { transposedInput, transposingMap } from './transposing-map.ts';
 

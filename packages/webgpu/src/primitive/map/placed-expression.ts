@@ -4,8 +4,8 @@ import { inputName } from '@tilewise/core/primitive';
 import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { type IndexSpace, indexNames } from '../access/index-space.ts';
+import type { InPlaceNames } from '../access/primitive-tensors.ts';
 import { isVectorised, type Reading, readAnywhere, readPlaces } from '../access/tensor-access.ts';
-import type { InPlaceNames } from '../primitive-kernels.ts';
 
 /** The values that an expression reads. */
 export interface ExpressionReads {

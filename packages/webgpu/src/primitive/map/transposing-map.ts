@@ -3,8 +3,8 @@ import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.t
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { type IndexSpace, indexNames } from '../access/index-space.ts';
+import { outputName } from '../access/primitive-tensors.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
-import { outputName } from '../primitive-kernels.ts';
 import { expressionReads, type PlacedExpression, placedExpression } from './placed-expression.ts';
 
 /** The number of rows and of columns of a tile; each invocation of a workgroup has four of its elements. */

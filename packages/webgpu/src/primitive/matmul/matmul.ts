@@ -1,20 +1,23 @@
 import { elementCount, type Footprint } from '@tilewise/core';
 import type { MatMulPrimitive } from '@tilewise/core/primitive';
-import type { PrimitiveKernels, PrimitiveTensors } from '../primitive-kernels.ts';
+import type { PrimitiveKernels, PrimitiveTensors } from '../access/primitive-tensors.ts';
 import type { Matrix } from './operands/matrix.ts';
 import { type MatMulProblem, matmulProblem } from './problem.ts';
 import { productKernel } from './product.ts';
 import { partialResults, sumPartsKernel } from './sum-parts.ts';
+import type { MatMulTileSelector } from './tiles/tile.ts';
 import { chooseTile } from './tiles/tile-table.ts';
 
 /**
  * The kernels of C = Σ A·B over the last two dimensions, with broadcast leading dimensions, any strides and
  * any float dtypes. Products are summed in f32, in an order that depends only on the shapes, the
  * dtypes and the device.
+ * @param matmulTiles tiles that only some devices use.
  */
 export function matmulKernels(
   primitive: MatMulPrimitive,
-  { inputs, outputs, unaligned, capabilities, matmulTiles }: PrimitiveTensors,
+  { inputs, outputs, unaligned, capabilities }: PrimitiveTensors,
+  matmulTiles?: MatMulTileSelector,
 ): PrimitiveKernels {
   const problem = matmulProblem(primitive, inputs, outputs[0]);
   const K = Math.max(...problem.terms.map(term => term.K));

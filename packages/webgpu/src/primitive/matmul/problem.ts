@@ -2,7 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import { inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { broadcastStrides } from '../access/index-space.ts';
-import { outputName } from '../primitive-kernels.ts';
+import { outputName } from '../access/primitive-tensors.ts';
 import type { Matrix } from './operands/matrix.ts';
 
 /** A (M × K) · B (K × N). The names of the matrices are those of their tensors. */

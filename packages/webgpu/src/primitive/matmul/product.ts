@@ -6,15 +6,7 @@ import { sideOf } from './operands/matrix-blocks.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
-import type { MatMulTile, StoreFour } from './tiles/tile.ts';
-
-/**
- * How the sum is divided: among `count` workgroups, each of which has `depth` steps (the last has the rest).
- */
-export interface SumParts {
-  readonly count: number;
-  readonly depth: number;
-}
+import type { MatMulTile, StoreFour, SumParts } from './tiles/tile.ts';
 
 /**
  * C = Σ A·B in f32: a workgroup has one tile of C, and loops over the sum of one term after the other. With

@@ -2,7 +2,7 @@ import { contiguousStrides, type TensorDesc } from '@tilewise/core';
 import { input, type ReducePrimitive, type RowsPrimitive, reduced } from '@tilewise/core/primitive';
 import { renameTensors } from '../../codegen/kernel-spec.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { rowsKernel, rowsWork } from './rows.ts';
 import { longStrand } from './strands.ts';
 

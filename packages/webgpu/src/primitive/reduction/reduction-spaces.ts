@@ -1,8 +1,8 @@
 import { elementCount, type Shape } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import { broadcastStrides, type IndexSpace, indexSpace } from '../access/index-space.ts';
+import { byName, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { expressionReads } from '../map/placed-expression.ts';
-import { byName, type PrimitiveTensors } from '../primitive-kernels.ts';
 
 /** The positions of a domain that has one result for each of its rows. */
 export interface ReductionSpaces {

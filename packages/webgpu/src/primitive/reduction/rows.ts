@@ -6,9 +6,9 @@ import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { indexNames, splitPlace } from '../access/index-space.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
 import { expressionReads, functionsFor, inputsByName, placedExpression } from '../map/placed-expression.ts';
-import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { type ReductionSpaces, reductionSpaces } from './reduction-spaces.ts';
 import { type Strands, strandsOf, type Workload } from './strands.ts';
 

@@ -5,8 +5,8 @@ import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
+import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { isVectorised, readPlaces, type Writing, writePlaces } from '../access/tensor-access.ts';
-import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../primitive-kernels.ts';
 import { strandsOf } from './strands.ts';
 
 /** The bits of values for which WGSL has no literals. */

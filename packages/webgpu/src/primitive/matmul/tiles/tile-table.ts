@@ -1,8 +1,7 @@
 import { broadcastGroup, swiftShader } from '../../../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
-import type { SumParts } from '../product.ts';
 import { subgroupMatMulKind } from './subgroup-kind.ts';
-import { enoughGroups, groupsOf, type MatMulSize, type MatMulTile } from './tile.ts';
+import { enoughGroups, groupsOf, type MatMulSize, type MatMulTile, type SumParts } from './tile.ts';
 import { type WorkgroupMatMulShape, workgroupMatMulKind } from './workgroup-kind.ts';
 
 /**

@@ -44,6 +44,14 @@ export interface MatMulSize {
   readonly count: number;
 }
 
+/**
+ * How the sum is divided: among `count` workgroups, each of which has `depth` steps (the last has the rest).
+ */
+export interface SumParts {
+  readonly count: number;
+  readonly depth: number;
+}
+
 /** The number of workgroups that a product of this size has. */
 export const groupsOf = ({ M, N, count }: MatMulSize, tile: Pick<MatMulTile, 'M' | 'N'>): number =>
   count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);

@@ -88,13 +88,12 @@ function kernelOf(capabilities: Capabilities, inputs: readonly Tensor[], terms =
   const { kernels } = matmulKernels(
     { kind: 'matmul', terms },
     {
-      ...{
-        inputs,
-        outputs: [Tensor.zeros([M, N], { dtype: inputs[0].dtype })],
-        unaligned: new Set<string>(),
-      },
-      ...{ capabilities, matmulTiles: matrixMatMulTile },
+      inputs,
+      outputs: [Tensor.zeros([M, N], { dtype: inputs[0].dtype })],
+      unaligned: new Set<string>(),
+      capabilities,
     },
+    matrixMatMulTile,
   );
   return kernels[0];
 }

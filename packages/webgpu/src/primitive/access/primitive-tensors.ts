@@ -1,8 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import { inputName } from '@tilewise/core/primitive';
-import type { KernelParts } from '../codegen/kernel-spec.ts';
-import type { Capabilities } from '../device/capabilities/capabilities.ts';
-import type { MatMulTileSelector } from './matmul/tiles/tile.ts';
+import type { KernelParts } from '../../codegen/kernel-spec.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 
 /** For inputs that are overwritten: the outputs that share their memory, by the names of the inputs. */
 export type InPlaceNames = Readonly<Record<string, string>>;
@@ -14,8 +13,6 @@ export interface PrimitiveTensors {
   /** The names of tensors that do not start at a multiple of four elements. */
   readonly unaligned: ReadonlySet<string>;
   readonly capabilities: Capabilities;
-  /** Tiles of products that only some devices use. */
-  readonly matmulTiles?: MatMulTileSelector | undefined;
   readonly inPlace?: InPlaceNames;
 }
 
