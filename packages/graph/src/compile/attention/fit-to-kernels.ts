@@ -1,6 +1,6 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import { type DType, Tensor, type TensorDesc } from '@tilewise/core';
 import { input } from '@tilewise/core/primitive';
-import type { AttentionCallStep } from '../../ir/program/attention-call.ts';
+import { type AttentionCallStep, operandForm } from '../../ir/program/attention-call.ts';
 import type { AttentionStep, SdpaStep } from '../../ir/program/attention-step.ts';
 import { exprType } from '../../ir/program/expr.ts';
 import type { PrimitiveStep, Program, ProgramValue, Step } from '../../ir/program/program.ts';
@@ -26,8 +26,8 @@ interface Around {
 /**
  * Rewrites a program so that attention has a result tensor for everything that kernels write, in a dtype and
  * layout that they can write. If a result has another dtype or layout, a temporary and a copy are inserted;
- * the same holds for lse and dLse, which backward reads. Rows that kernels do not write are filled first, and
- * FP8 scalars and amax values are passed in a list.
+ * the same holds for the rows and lists that kernels read. Rows that kernels do not write are filled first,
+ * and FP8 scalars and amax values are passed in a list.
  * @param onDevice whether a device's kernels write the results: these skip rows outside all sequences. A host
  * engine writes results completely, but those of sequences with lengths only if they are dense.
  */
@@ -77,21 +77,27 @@ function withWritable<S extends AttentionStep>(step: S, { before, after }: Aroun
   return { ...step, results };
 }
 
-/** Replaces lse and dLse of a step by contiguous f32 tensors, which kernels require. */
+/**
+ * Replaces the rows and lists that a step reads by contiguous tensors, which kernels require; rows also by
+ * f32.
+ */
 function withDenseRows(step: AttentionStep, { before }: Around, rewriting: Rewriting): AttentionStep {
-  const denseRows = (value: number): number => {
-    const rows = dense('f32', rewriting.descOf(value).shape);
-    if (isWritable(rewriting.descOf(value), rows)) return value;
-    const fitted = rewriting.temporary(rows);
-    before.push(copy(value, fitted, rewriting));
-    return fitted;
+  const fitted = (value: number, dtype: DType): number => {
+    const place = dense(dtype, rewriting.descOf(value).shape);
+    if (isWritable(rewriting.descOf(value), place)) return value;
+    const copied = rewriting.temporary(place);
+    before.push(copy(value, copied, rewriting));
+    return copied;
   };
   if (step.kind === 'sdpa') return step;
-  if (step.kind === 'sdpa-backward') return { ...step, lse: denseRows(step.lse) };
-  const rows = Object.entries(step.operands)
-    .filter(([name]) => name === 'lse' || name === 'dLse')
-    .map(([name, value]) => [name, denseRows(value)] as const);
-  return { ...step, operands: { ...step.operands, ...Object.fromEntries(rows) } };
+  if (step.kind === 'sdpa-backward') return { ...step, lse: fitted(step.lse, 'f32') };
+  const operands = Object.entries(step.operands).map(([name, value]): [string, number] => {
+    const form = operandForm(name);
+    const { dtype } = rewriting.descOf(value);
+    if (form === 'rows') return [name, fitted(value, 'f32')];
+    return [name, form === 'list' ? fitted(value, dtype) : value];
+  });
+  return { ...step, operands: Object.fromEntries(operands) };
 }
 
 /** Moves the FP8 scalars and amax values of a step into a list. */

@@ -1,4 +1,4 @@
-import type { Tensor } from '@tilewise/core';
+import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { referenceEngine } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
@@ -208,4 +208,22 @@ test('an attention operation by itself is checked like any other', () => {
   expect(add({ results: 'o lse' })).toThrow("must name all 1 tensors, got 'o lse'");
   expect(add({ results: 'dq' })).toThrow("cannot hold 'dq'");
   expect(add({ score_mod: '{' })).toThrow("attribute 'score_mod' must be a flattened expression in JSON");
+});
+
+test('lists of numbers may be bound with any strides', async () => {
+  const { b, q, k, v, bound } = operands();
+  const lengths = b.input([B], { dtype: 'i32', values: [1, 3] });
+  const sink = b.input([H]);
+  const o = b.graph.tensor({ dtype: 'f32' });
+  const inputs = [q, k, v, lengths, sink];
+  const attrs = { operands: 'q k v seqLensKv sink', results: 'o' };
+  b.graph.op('Sdpa', { attrs, inputs, outputs: [o] });
+  const options = { seqLensKv: bound(lengths), sink: bound(sink) };
+  const expected = await referenceEngine().sdpa(bound(q), bound(k), bound(v), options);
+  for (const { id } of [lengths, sink]) {
+    const { dtype, shape } = b.bindings[id] as Tensor;
+    b.bindings[id] = Tensor.from(numbers(b.bindings[id] as Tensor), shape, { dtype, strides: [3] });
+  }
+  for (const engine of [referenceEngine(), cpuEngine()])
+    close((await b.graph.run(engine, b.bindings))[o.id], expected.o);
 });
