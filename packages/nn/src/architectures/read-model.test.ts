@@ -181,32 +181,6 @@ test('Qwen2 has biases of q, k and v alone, and its window from a layer on', () 
   expect(windows(types)).toEqual([5, undefined]);
 });
 
-test('Gemma scales embeddings, and its files mean the approximation by tanh when they say gelu', () => {
-  const decoder = decoderOf({ ...sizes, model_type: 'gemma', hidden_act: 'gelu', hidden_activation: null });
-  expect(decoder).toMatchObject({ head: null, norm: { offset: 1 }, embedding: { scale: Math.sqrt(8) } });
-  expect(decoder.feedForward.activation).toBe('gelu_pytorch_tanh');
-  expect(decoder.attention(0)).toMatchObject({ inputs: { bias: false } });
-  expect(decoder.attention(0).scale).toBeUndefined();
-});
-
-test('Gemma 2 caps scores and logits, scales embeddings and alternates windows', () => {
-  const decoder = decoderOf({
-    ...{ ...sizes, model_type: 'gemma2', sliding_window: 6, query_pre_attn_scalar: 16 },
-    ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30, hidden_activation: 'gelu_pytorch_tanh' },
-  });
-  expect([0, 1].map(layer => decoder.attention(layer))).toMatchObject([
-    { window: 6, softcap: 50, scale: 0.25 },
-    { window: undefined, softcap: 50, scale: 0.25 },
-  ]);
-  expect(decoder).toMatchObject({
-    logitSoftcap: 30,
-    head: null,
-    norm: { offset: 1 },
-    embedding: { scale: Math.sqrt(8) },
-  });
-  expect(decoder.norms.afterFeedForward).toBe('post_feedforward_layernorm');
-});
-
 test.each([
   ['llama', 2048],
   ['mistral', 131_072],
@@ -235,29 +209,6 @@ test('the length that Phi-3 was trained on is outside the parameters, or 4096', 
   expect(changesAt({ original_max_position_embeddings: 24 })).toBe(24);
 });
 
-test('Gemma 3 takes a base from outside the parameters of its layers if these have none', () => {
-  const decoder = decoderOf({
-    ...{ ...sizes, model_type: 'gemma3_text', rope_theta: 100, rope_local_base_freq: 25 },
-    layer_types: ['sliding_attention', 'full_attention'],
-    rope_parameters: {
-      sliding_attention: { rope_type: 'default' },
-      full_attention: { rope_type: 'default' },
-    },
-  });
-  expect([0, 1].map(layer => decoder.rope?.(layer).at(1).frequencies[1])).toEqual([0.2, 0.1]);
-});
-
-test('Gemma 2 has its published caps where a file does not say, and none where it says null', () => {
-  const caps = (given: object) => {
-    const decoder = decoderOf({ ...sizes, model_type: 'gemma2', ...given });
-    return [decoder.attention(0).softcap, decoder.logitSoftcap, decoder.feedForward.activation];
-  };
-  expect(caps({})).toEqual([50, 30, 'gelu_pytorch_tanh']);
-  expect(caps({ attn_logit_softcapping: null, final_logit_softcapping: null })).toEqual([
-    ...[undefined, undefined, 'gelu_pytorch_tanh'],
-  ]);
-});
-
 test('Mistral has a window of 4096 where a file does not say, and none where it says null', () => {
   const window = (given: object) =>
     decoderOf({ ...sizes, model_type: 'mistral', ...given }).attention(0).window;
@@ -278,31 +229,6 @@ test.each<readonly [string, Record<string, unknown>]>([
 ])('what published files of %s say beside is known', (_, given) => {
   const hasDefaults = given.model_type === 'gpt2' || given.model_type === 'bert';
   expect(() => readModel(hasDefaults ? given : { ...tinyLlama, ...given })).not.toThrow();
-});
-
-test.each<readonly [string, Record<string, unknown>]>([
-  ['older files', { rope_theta: 1_000_000, rope_local_base_freq: 10_000, sliding_window_pattern: 2 }],
-  [
-    'newer files',
-    {
-      layer_types: ['sliding_attention', 'full_attention'],
-      rope_parameters: {
-        sliding_attention: { rope_type: 'default', rope_theta: 10_000 },
-        full_attention: { rope_type: 'default', rope_theta: 1_000_000 },
-      },
-    },
-  ],
-])('Gemma 3 has a base for each kind of layer, in %s', (_, given) => {
-  const decoder = decoderOf({ ...sizes, model_type: 'gemma3_text', ...given });
-  expect([0, 1].map(layer => decoder.attention(layer).window)).toEqual([4096, undefined]);
-  const second = (layer: number) => decoder.rope?.(layer).at(8).frequencies[1];
-  expect(second(0)).toBeCloseTo(10_000 ** -0.5, 12);
-  expect(second(1)).toBeCloseTo(1_000_000 ** -0.5, 12);
-  expect(
-    layersOf(readModel({ ...sizes, model_type: 'gemma3_text', ...given })).weights.has(
-      'model.layers.0.self_attn.k_norm.weight',
-    ),
-  ).toBe(true);
 });
 
 test('Phi-3 has one layer for q, k and v, and one for gate and up', () => {
