@@ -48,7 +48,7 @@ const placeholder = { id: 0, shape: null, strides: null, layout: 'strided', prop
 /** A graph while a function writes it. */
 export class Trace {
   readonly graph: Graph = new Graph();
-  /** Constants by tensor id. */
+  /** Constants by tensor id. They may be views, also of one number as a large tensor. */
   readonly constants: Map<number, Tensor> = new Map();
   /** The ids of tensors that a backward pass recomputes. */
   readonly recomputed: Set<number> = new Set();
@@ -69,8 +69,7 @@ export class Trace {
       return known;
     }
     const variable = this.input(value.shape, value.dtype, 'constant');
-    // Inputs of the graph are contiguous.
-    this.constants.set(variable.tensor.id, value.isContiguous ? value : value.contiguous());
+    this.constants.set(variable.tensor.id, value);
     return variable;
   }
 

@@ -53,7 +53,12 @@ export function traceWithResult<S extends Specs, R>(
   const own = Object.entries(inputs).flatMap(([name, { tensor }]) =>
     read.has(tensor.id) ? [[name, tensor] as const] : [],
   );
-  const constants = new Map([...trace.constants].filter(([id]) => read.has(id)));
+  // Inputs of the graph are contiguous.
+  const constants = new Map(
+    [...trace.constants].flatMap(([id, value]) =>
+      read.has(id) ? [[id, value.isContiguous ? value : value.contiguous()]] : [],
+    ),
+  );
   return { result, traced: { graph, inputs: Object.fromEntries(own), constants, results } };
 }
 
