@@ -5,7 +5,7 @@ import { type BrokenCall, brokenCalls, goodCall } from '../../testing/broken-cal
 import { TilewiseError } from '../errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { normalise, normaliseBackward, normaliseCall } from './normalise.ts';
-import { allReaders } from './options/option-readers.ts';
+import { allReaders } from './option-readers.ts';
 import type { SdpaBackwardOptions } from './options/options.ts';
 import { backwardRules } from './rules/backward-rules.ts';
 import { forwardRules } from './rules/forward-rules.ts';

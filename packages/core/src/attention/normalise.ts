@@ -3,13 +3,12 @@ import { isRecord } from '../tensor/checks/check-on-host.ts';
 import { type HostArray, hostList, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { copiedDesc } from '../tensor/tensor-desc.ts';
+import { allReaders, type Fp8Readers, type OptionReaders } from './option-readers.ts';
 import { standardSlopes } from './options/alibi.ts';
 import { bandOf } from './options/band.ts';
 import { dropoutDesc } from './options/dropout.ts';
-import type { Fp8Readers } from './options/fp8.ts';
 import { checkLists, checkPageCounts, listOperands } from './options/lists.ts';
 import { modCaptures } from './options/mods.ts';
-import { allReaders, type OptionReaders } from './options/option-readers.ts';
 import type {
   BackwardInputs,
   ForwardInputs,

@@ -13,9 +13,6 @@ import {
   type Mxfp8Tensors,
   mxfp8Operands,
 } from '../problem/mxfp8.ts';
-import type { AttentionProblem } from '../problem/problem.ts';
-import { fp8ForwardRules } from '../rules/fp8-rules.ts';
-import type { Rule } from '../rules/rule.ts';
 import { nearestName } from './nearest-name.ts';
 import type { Fp8Options, Mxfp8Options } from './options.ts';
 import { checkForms, formsOf, type OptionForm } from './schema.ts';
@@ -24,7 +21,7 @@ import { checkForms, formsOf, type OptionForm } from './schema.ts';
  * The scalars as f32 tensors of one element: scalars that are numbers, or absent (1), become host arrays.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
  */
-function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
+export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
   checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' }, nearestName);
   const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
   return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
@@ -74,7 +71,7 @@ const backwardNames: readonly Mxfp8OperandName[] = [...forwardNames, 'qT', 'kT',
  * (backward) dO.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the tensor.
  */
-function mxfp8Tensors<T extends TensorDesc>(
+export function mxfp8Tensors<T extends TensorDesc>(
   given: Mxfp8Options<T>,
   operands: Readonly<Partial<Record<'q' | 'k' | 'v' | 'dO', TensorDesc>>>,
 ): Mxfp8Tensors<T> {
@@ -111,22 +108,3 @@ function checked<T extends TensorDesc>(
   }
   return t;
 }
-
-/**
- * The functions that read the options `fp8` and `mxfp8` of a call, and the rules of problems with these
- * options. A bundle without these options leaves the functions out.
- */
-export interface Fp8Readers {
-  readonly scalars: typeof fp8Scalars;
-  readonly format: typeof fp8Format;
-  readonly tensors: typeof mxfp8Tensors;
-  readonly rules: readonly Rule<AttentionProblem>[];
-}
-
-/** How the options `fp8` and `mxfp8` are read and checked, for `normaliseCall`. */
-export const fp8Readers: Fp8Readers = {
-  scalars: fp8Scalars,
-  format: fp8Format,
-  tensors: mxfp8Tensors,
-  rules: fp8ForwardRules,
-};
