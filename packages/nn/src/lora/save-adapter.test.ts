@@ -57,3 +57,8 @@ test('a list of targets for many architectures is read, as by peft', async () =>
   const adapter = await loadAdapter(longer, model.layers.linear, model.engine);
   expect(Object.keys(adapter.tensors)).toEqual(Object.keys(model.adapter?.tensors ?? {}));
 });
+
+test('a model without an adapter is refused', async () => {
+  const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
+  await expect(saveAdapter(model)).rejects.toThrow('model has no adapter');
+});

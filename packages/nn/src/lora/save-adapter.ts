@@ -1,6 +1,5 @@
-import type { TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import { predictsNext } from '../architectures/architecture.ts';
-import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { downloadAll } from '../model/download.ts';
 import { checkModel, type Model } from '../model/model.ts';
 import { isTarget } from './adapter.ts';
@@ -9,18 +8,14 @@ import { adapterFiles } from './peft-files.ts';
 /**
  * The files of a model's adapter in peft's format, by name: `adapter_config.json` and
  * `adapter_model.safetensors`.
- * @throws CheckpointError for a model without an adapter.
+ * @throws InvalidArgumentError for a model without an adapter.
  */
 export async function saveAdapter<T extends TensorDesc>(
   model: Model<T>,
 ): Promise<Readonly<Record<string, Uint8Array<ArrayBuffer>>>> {
   checkModel(model);
   const { adapter, engine, layers, definition } = model;
-  if (!adapter)
-    throw new CheckpointError(
-      { file: 'adapter_model.safetensors' },
-      'cannot be written: the model has no adapter',
-    );
+  if (!adapter) throw new InvalidArgumentError('model', 'has no adapter');
   const isTransposed = [...layers.linear].some(
     ([layer, { transposed }]) => transposed && isTarget(adapter.config, layer),
   );
