@@ -27,6 +27,11 @@ export class Variable {
   get dtype(): GraphDType {
     return this.tensor.dtype;
   }
+
+  /** Refuses `x + 1` and `x > y`: JavaScript would compute with the text of an object. */
+  [Symbol.toPrimitive](): never {
+    throw new InvalidArgumentError('fn', 'must call add(x, y) instead of x + y');
+  }
 }
 
 /** An operand of an operation: a variable, or a number or host tensor, which becomes a constant. */

@@ -66,6 +66,12 @@ test.each<[string, () => unknown, string]>([
     () => shapeOf(({ a }) => ops.layerNorm(a, any(undefined), a)),
     'an operand of LayerNorm must be a variable of the traced function, a tensor or a number, got undefined',
   ],
+  [
+    'an operator',
+    () => shapeOf(({ a }) => ops.exp(any(Number(a) * 2))),
+    'fn must call add(x, y) instead of x + y',
+  ],
+  ['a comparison', () => shapeOf(({ a }) => (any(a) > any(0) ? a : a)), 'fn must call add(x, y) instead of'],
   ['a count of parts', () => shapeOf(({ a }) => ops.split(a, any(2))), "needs the attribute 'axis'"],
   [
     'no constant',
