@@ -48,7 +48,13 @@ async function takeScreenshots(): Promise<void> {
         );
         await page.waitForLoadState('networkidle');
         await page.locator('[aria-busy=true]').waitFor({ state: 'detached', timeout: 60_000 });
-        await page.screenshot({ path: `${folder}${id}-${name}-${language}.png`, fullPage: true });
+        // A picture of a whole page resizes the window, which can load the fonts again: formulas would be
+        // invisible. So the window is resized before the fonts are awaited.
+        const whole = Number(await page.evaluate('document.documentElement.scrollHeight'));
+        await page.setViewportSize({ width, height: whole });
+        await page.evaluate('document.fonts.ready');
+        await page.screenshot({ path: `${folder}${id}-${name}-${language}.png` });
+        await page.setViewportSize({ width, height });
       }
     }
   }
