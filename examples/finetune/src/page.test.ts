@@ -57,6 +57,7 @@ test('the page trains an adapter on a folder and a text, and gives its files', a
     timeout: 200_000,
   });
   const log = (await page.textContent('#log')) ?? '';
+  expect(log).toMatch(/Loading the model, for training on (WebGPU|the CPU)/);
   expect(log).toMatch(/before: the cat sat on/);
   expect(log).toMatch(/after: the cat sat on/);
   const losses = [...log.matchAll(/step \d+ {2}loss (\S+)/g)].map(([, loss]) => Number(loss));
@@ -85,3 +86,15 @@ test('the page trains an adapter on a folder and a text, and gives its files', a
   expect(b?.toFloat32().some(x => x !== 0)).toBe(true);
   model.release();
 }, 240_000);
+
+test('a run that is stopped says so, and the page can start another', async () => {
+  const { page } = host;
+  expect(await page.isDisabled('#stop')).toBe(true);
+  await page.fill('#steps', '1000');
+  await page.click('#start');
+  await page.click('#stop');
+  await expect
+    .poll(() => page.textContent('#log'), { timeout: 60_000 })
+    .toContain('Stopped: this run made no');
+  expect(await page.isDisabled('#start')).toBe(false);
+}, 90_000);

@@ -15,6 +15,9 @@ async function openEngine(): Promise<{ engine: TensorEngine<TensorDesc>; close()
   const adapter = await navigator.gpu?.requestAdapter();
   const context = adapter && (await createContext({ adapter }));
   const engine = context ? webgpuEngine(context) : cpuEngine();
+  say(
+    `Loading the model, for training on ${context ? 'WebGPU' : 'the CPU, because there is no WebGPU here'}.`,
+  );
   return { engine: engine as unknown as TensorEngine<TensorDesc>, close: () => context?.destroy() };
 }
 
@@ -42,16 +45,19 @@ async function start(): Promise<void> {
   }
 }
 
-const button = element<HTMLButtonElement>('start');
-button.addEventListener('click', () => {
-  // "Stop" ends one run, so there is only one at a time.
-  button.disabled = true;
+const startButton = element<HTMLButtonElement>('start');
+const stopButton = element<HTMLButtonElement>('stop');
+/** "Stop" ends one run, so there is only one at a time. */
+function showRunning(isRunning: boolean): void {
+  startButton.disabled = isRunning;
+  stopButton.disabled = !isRunning;
+}
+startButton.addEventListener('click', () => {
+  showRunning(true);
   start()
     .catch((error: unknown) => say(error instanceof Error ? error.message : String(error)))
-    .finally(() => {
-      button.disabled = false;
-    });
+    .finally(() => showRunning(false));
 });
-element('stop').addEventListener('click', () => stop.abort());
+stopButton.addEventListener('click', () => stop.abort(new Error('Stopped: this run made no adapter.')));
 // Tests wait for this.
 document.body.dataset.ready = 'true';
