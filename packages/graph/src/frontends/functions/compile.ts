@@ -64,7 +64,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   checkNames('options', options, ['trace']);
   const { result, traced } = traceWithResult(fn, specs, engine?.recording !== undefined);
   const { graph, inputs, constants, results } = traced;
-  const names = new Set(Object.keys(specs));
+  const names = Object.keys(specs);
   const compiled = graph.compile(engine, options);
   const uploads = new Uploads(engine);
   const fixed = [...constants].map(([id, value]) => [id, uploads.of(value)] as const);
@@ -81,14 +81,13 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
     outputs: readonly (T | Tensor | undefined)[] = [],
   ): Promise<Results<R, T>> => {
     checkObject('inputs', bound);
+    // All names must be there, as checked below, so only a longer list has others.
+    if (Object.keys(bound).length > names.length) checkNames('inputs', bound, names);
     if (!(outputs?.length <= results.length))
       throw new InvalidArgumentError(
         'outputs',
         `must be an array of up to ${results.length} tensors, got ${describeValue(outputs)}`,
       );
-    const strange = Object.keys(bound).find(name => !names.has(name));
-    if (strange !== undefined)
-      throw new InvalidArgumentError('inputs', `has '${strange}', which is none of ${[...names].join(', ')}`);
     const bindings: Record<number, Bindable<T>> = Object.fromEntries(fixed);
     for (const name of names) {
       if (bound[name] === undefined) throw new InvalidArgumentError('inputs', `lacks '${name}'`);
