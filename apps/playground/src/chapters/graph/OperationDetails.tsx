@@ -1,5 +1,6 @@
 import type { Graph, GraphNode, LogicalTensor, Partition } from '@tilewise/graph';
 import { type TensorNames, tensorName } from '../../logic/graph/attention-graph.ts';
+import { operationSummary } from '../../logic/graph/operation-summaries.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { toneOf } from './figure/tone.ts';
 
@@ -34,7 +35,7 @@ export function OperationDetails(props: {
       <h3>
         {node.kind} {node.name && <small>{node.name}</small>}
       </h3>
-      <p lang="en">{operation.summary}</p>
+      <p lang="en">{operationSummary(node.kind)}</p>
       {partition && (
         <p className="graph-badge" data-tone={toneOf(partition)}>
           <code>{partition.kind}</code> {text.tones[toneOf(partition)]}
