@@ -62,6 +62,22 @@ test.skipIf(python === undefined)(
   },
 );
 
+test.skipIf(python === undefined)('attention runs on a rank without batch entries', { timeout }, async () => {
+  const lines = [
+    'import torch',
+    'from src.formats.torch.python.attention import Attention, attention',
+    'for heads, lengths in ((2, None), (1, None), (2, torch.zeros(0, dtype=torch.int32))):',
+    '    q, k, v = (torch.zeros(0, h, 3, 4, requires_grad=True) for h in (2, heads, heads))',
+    '    o, lse = attention(Attention(right=0), q, k, v, lengths_kv=lengths)',
+    '    o.sum().backward()',
+    '    print(*(list(x.shape) for x in (o, lse, q.grad, k.grad, v.grad)))',
+  ];
+  const printed = [2, 1, 2].map(
+    heads => `[0, 2, 3, 4] [0, 2, 3] [0, 2, 3, 4] [0, ${heads}, 3, 4] [0, ${heads}, 3, 4]\n`,
+  );
+  expect(await runPython(['-c', lines.join('\n')], project)).toBe(printed.join(''));
+});
+
 test.skipIf(python === undefined)('a result of shape [] is gathered too', { timeout }, async () => {
   const lines = [
     'import torch',

@@ -51,7 +51,7 @@ def attention(
     if lengths_kv is not None:
         # Keys after the end may hold any value, even NaN, and 0·NaN is NaN.
         at = kv_at.positions(ring.rank, k.device)
-        padded = (at >= lengths_kv.view(-1, 1)).view(k.shape[0], 1, -1, 1)
+        padded = (at >= lengths_kv.view(-1, 1))[:, None, :, None]
         k, v = k.masked_fill(padded, 0), v.masked_fill(padded, 0)
     extents = q.shape[1], q_at.length, kv_at.length
     operands = Operands(extents, first, dropout, keep, keep_factor, lengths_q, lengths_kv)

@@ -47,7 +47,7 @@ class Kernel:
         """o and lse (B, H, Sq) of a block."""
         q, k, v = (with_dense_rows(x) for x in (q, self.all_heads(k, q), self.all_heads(v, q)))
         o, lse = self.forward(self.operators[0], q, k, v, causal, scale)
-        return o, lse.reshape(*q.shape[:2], -1)[..., : q.shape[2]]
+        return o, lse.flatten(2)[..., : q.shape[2]]
 
     def differentiate(self, dO, q, k, v, o, lse, causal, scale):
         """dq, dk and dv of a block, from the final o and lse."""
@@ -55,7 +55,7 @@ class Kernel:
         q, k_all, v_all, dO, o = (with_dense_rows(x) for x in (q, *shared, dO.to(q.dtype), o.to(q.dtype)))
         given = self.backward(self.operators[1], dO, q, k_all, v_all, o, lse.contiguous(), causal, scale)
         dq, *rest = given
-        return dq, *(dx.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2) for dx, x in zip(rest, (k, v)))
+        return dq, *(dx.unflatten(1, (x.shape[1], -1)).sum(2) for dx, x in zip(rest, (k, v)))
 
     def all_heads(self, x, q):
         """k or v, repeated to as many heads as q if the operator does not support shared heads."""

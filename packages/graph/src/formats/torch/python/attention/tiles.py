@@ -19,14 +19,16 @@ def grouped(product, a, b):
     """
     B, heads, rows, width = a.shape
     folded = a.reshape(B, b.shape[1], heads // b.shape[1] * rows, width)
-    return product(folded, b).reshape(B, heads, rows, -1)
+    return product(folded, b).reshape(B, heads, rows, b.shape[-1])
 
 
 def summed(a, b, heads):
     """aᵀ·b, summed over rows and over the neighbouring heads that share a head: (B, heads, M, N) from (B, Hq,
     T, M) and (B, Hq, T, N).
     """
-    a, b = (x.reshape(x.shape[0], heads, -1, x.shape[-1]) for x in (a, b))
+    # An extent of -1 would be ambiguous on a rank without batch entries.
+    rows = a.shape[1] // heads * a.shape[2]
+    a, b = (x.reshape(x.shape[0], heads, rows, x.shape[-1]) for x in (a, b))
     return a.transpose(-1, -2) @ b
 
 
