@@ -160,7 +160,7 @@ const matMulNBits: OnnxOperator = call => {
       call.fail(
         `has ${codes.length} bytes and ${factor.length} scales for ${N} × ${groups} groups of ${block}`,
       );
-    const nibble = (all: ArrayLike<number>, n: number): number => ((all[n >> 1] ?? 0) >> (4 * (n & 1))) & 15;
+    const nibble = (all: ArrayLike<number>, n: number): number => (all[n >> 1] >> (4 * (n & 1))) & 15;
     const points = call.optional(3);
     const zeros = points?.host?.().values;
     // 4-bit zero points are packed per row of groups, unless they are floats.
@@ -168,16 +168,16 @@ const matMulNBits: OnnxOperator = call => {
     const rowBytes = Math.ceil(groups / 2);
     const zero = (n: number, g: number): number => {
       if (!zeros) return bits === 4 ? 8 : 128;
-      return isPacked ? nibble(zeros, 2 * n * rowBytes + g) : (zeros[n * groups + g] ?? 0);
+      return isPacked ? nibble(zeros, 2 * n * rowBytes + g) : zeros[n * groups + g];
     };
     const values = new Float32Array(N * K);
     for (let n = 0; n < N; n++) {
       for (let g = 0; g < groups; g++) {
-        const [center, scale] = [zero(n, g), factor[n * groups + g] ?? 0];
+        const [center, scale] = [zero(n, g), factor[n * groups + g]];
         const first = (n * groups + g) * block;
         for (let k = g * block; k < Math.min(K, (g + 1) * block); k++) {
           const at = first + k - g * block;
-          values[n * K + k] = ((bits === 8 ? (codes[at] ?? 0) : nibble(codes, at)) - center) * scale;
+          values[n * K + k] = ((bits === 8 ? codes[at] : nibble(codes, at)) - center) * scale;
         }
       }
     }

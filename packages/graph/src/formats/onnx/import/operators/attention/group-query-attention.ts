@@ -34,9 +34,7 @@ function placesOf(call: NodeCall, B: number, Sq: number, past: number): Places {
   const isPrompt = past === 0 || Sq === total;
   const starts = lengths.map(length => (isPrompt ? 0 : length - Sq));
   const slots = Math.max(past, total);
-  const wrong = lengths.find(
-    (length, b) => length > slots || (starts[b] ?? 0) < 0 || (starts[b] ?? 0) > past,
-  );
+  const wrong = lengths.find((length, b) => length > slots || starts[b] < 0 || starts[b] > past);
   if (lengths.length !== B || wrong !== undefined)
     call.fail(`has lengths [${lengths}] for ${B} entries, ${Sq} new tokens and a cache of ${past}`);
   return { slots, starts, lengths: lengths.every(length => length === slots) ? null : lengths };

@@ -10,7 +10,7 @@ import { checkedIndices, fromStart, rowsOf, staticRows } from './indices.ts';
 const scatterElements: OnnxOperator = call => {
   const [{ type, shape, tensor }, at, updates] = [call.input(0), call.input(1), call.input(2)];
   const axis = call.axis(call.int('axis', 0), shape.length);
-  const extent = shape[axis] ?? 0;
+  const extent = shape[axis];
   const reduction = call.text('reduction', 'none');
   checkedIndices(call, extent);
   const { draft } = call;
@@ -25,7 +25,7 @@ const scatterElements: OnnxOperator = call => {
     const { values: rows } = hostTensor(at.shape, index => {
       const i = indices[n++] ?? 0;
       const place = index.map((own, d) => (d === axis ? (i < 0 ? i + extent : i) : own));
-      return place.reduce((row, own, d) => row + own * (steps[d] ?? 1), 0);
+      return place.reduce((row, own, d) => row + own * steps[d], 0);
     });
     const flat = draft.reshape(tensor(), [elementCount(shape), 1]);
     const parts = draft.reshape(updates.tensor(), [elementCount(at.shape), 1]);
@@ -108,7 +108,7 @@ const tensorScatter: OnnxOperator = call => {
   const { shape, type } = past;
   const axis = call.axis(call.int('axis', -2), shape.length);
   const mode = call.text('mode', 'linear');
-  const [extent, count, batch] = [shape[axis] ?? 0, update.shape[axis] ?? 0, shape[0] ?? 1];
+  const [extent, count, batch] = [shape[axis], update.shape[axis], shape[0]];
   const { draft } = call;
   return result({ type, shape }, () => {
     const firsts = call.has(2) ? call.numbers(2) : new Array<number>(batch).fill(0);

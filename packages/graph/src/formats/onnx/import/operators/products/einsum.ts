@@ -45,7 +45,7 @@ export const einsum: OnnxOperator = call => {
   const extents = new Map<string, number>();
   for (const [n, letters] of terms.entries()) {
     for (const [d, letter] of letters.entries()) {
-      const extent = call.shape(n)[d] ?? 1;
+      const extent = call.shape(n)[d];
       const known = extents.get(letter) ?? 1;
       if (known !== 1 && extent !== 1 && known !== extent)
         call.fail(`has ${known} and ${extent} elements along '${letter}'`);
@@ -106,7 +106,7 @@ function ordered(
   let at = 0;
   const aligned = draft.reshape(
     x,
-    wanted.map(letter => (letters.includes(letter) ? (own[at++] ?? 1) : 1)),
+    wanted.map(letter => (letters.includes(letter) ? own[at++] : 1)),
   );
   return draft.expand(aligned, extentsOf(wanted, extents));
 }

@@ -28,7 +28,7 @@ const matMulInteger: OnnxOperator = call => {
   return result({ type: elementTypeOf(6) ?? a.type, shape: productShape(call, a.shape, b.shape) }, () => {
     const [x, y] = [centred(call, 0, 2, true), centred(call, 1, 3, false)];
     const axes = [shapeOf(x).length - 1, Math.max(0, shapeOf(y).length - 2)];
-    const inner = shapeOf(x)[axes[0]] ?? 1;
+    const inner = shapeOf(x)[axes[0]];
     const parts: LogicalTensor[] = [];
     for (let start = 0; start < inner; start += mostExact) {
       const size = Math.min(mostExact, inner - start);

@@ -43,7 +43,7 @@ const fusedMatMul: OnnxOperator = call => {
   if (call.flag('transBatchA', false) || call.flag('transBatchB', false))
     call.refuse('transposes batch dimensions, which is not supported');
   const turned = (shape: readonly number[], turns: boolean): number[] =>
-    turns ? [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1] : [...shape];
+    turns ? [...shape.slice(0, -2), ...shape.slice(-2).reverse()] : [...shape];
   const shape = productShape(call, turned(a.shape, flags.transpose_a), turned(b.shape, flags.transpose_b));
   return result({ type: a.type, shape }, () => scaledProduct(call, flags));
 };
@@ -82,8 +82,8 @@ function padsOf(
   if (auto === 'VALID') return { before: image.map(() => 0), after: image.map(() => 0) };
   if (auto !== 'SAME_UPPER' && auto !== 'SAME_LOWER') return call.fail(`has auto_pad '${auto}'`);
   const totals = image.map((extent, d) => {
-    const stride = strides[d] ?? 1;
-    const span = (dilations[d] ?? 1) * ((kernel[d] ?? 1) - 1) + 1;
+    const stride = strides[d];
+    const span = dilations[d] * (kernel[d] - 1) + 1;
     return Math.max(0, (Math.ceil(extent / stride) - 1) * stride + span - extent);
   });
   const [halves, rests] = [totals.map(n => Math.floor(n / 2)), totals.map(n => Math.ceil(n / 2))];
@@ -106,8 +106,8 @@ const conv: OnnxOperator = call => {
   const dilations = image.map((_, d) => call.ints('dilations')?.[d] ?? 1);
   const { before, after } = padsOf(call, image, { kernel, strides, dilations });
   const out = image.map((extent, d) => {
-    const span = (dilations[d] ?? 1) * ((kernel[d] ?? 1) - 1) + 1;
-    return Math.floor((extent + (before[d] ?? 0) + (after[d] ?? 0) - span) / (strides[d] ?? 1)) + 1;
+    const span = dilations[d] * (kernel[d] - 1) + 1;
+    return Math.floor((extent + before[d] + after[d] - span) / strides[d]) + 1;
   });
   return result({ type: x.type, shape: [B, features, ...out] }, () => {
     const bias = call.optional(2);

@@ -21,7 +21,7 @@ function spread(call: NodeCall, { shape: own, tensor }: Value): LogicalTensor {
       list,
       shape.map((_, d) => (d === axis ? elementCount(own) : 1)),
     );
-  const extent = shape[axis] ?? 0;
+  const extent = shape[axis];
   const values = Array.from({ length: extent }, (_, i) => Math.floor(i / block));
   return draft.op('Take', [list, call.constant({ shape: [extent], values }, int64Type)], { axis });
 }

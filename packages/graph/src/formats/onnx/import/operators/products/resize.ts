@@ -87,12 +87,12 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
   const given = sizes.length > 0 ? sizes : scales;
   if (given.length !== axes.length || given.some(n => !(n > 0)))
     call.fail(`needs a positive scale or size for each of ${axes.length} axes, got [${given}]`);
-  const ratios = sizes.length > 0 ? axes.map((d, n) => (sizes[n] ?? 1) / (shape[d] ?? 1)) : scales;
+  const ratios = sizes.length > 0 ? axes.map((d, n) => sizes[n] / shape[d]) : scales;
   const policy = chosen(call, 'keep_aspect_ratio_policy', policies, 'stretch', 'stretch');
   const common = sizes.length > 0 ? policy(...ratios) : 0;
   return axes.map((axis, n) => {
-    const from = shape[axis] ?? 1;
-    const scale = common || (ratios[n] ?? 1);
+    const from = shape[axis];
+    const scale = common || ratios[n];
     const to = common ? Math.floor(from * common + 0.5) : (sizes[n] ?? Math.floor(from * scale));
     if (from * to > MOST_WEIGHTS)
       call.refuse(`resizes an axis of ${from} elements to ${to}, which takes too many weights`);
@@ -121,7 +121,7 @@ function weightsOf(
       if (insideAlone && !isInside) continue;
       const own = weight(Math.abs(i - place) * narrowing);
       const nearest = Math.min(from - 1, Math.max(0, i));
-      row[nearest] = (row[nearest] ?? 0) + own;
+      row[nearest] += own;
       sum += own;
     }
     return antialias || insideAlone ? row.map(own => own / sum) : row;
