@@ -74,7 +74,9 @@ fn expr_log(x: f32) -> f32 {
 fn expr_pow(x: f32, y: f32) -> f32 {
   if (y == 0f) { return 1f; }
   let magnitude = pow(abs(x), y);
-  return select(magnitude, -magnitude, x < 0f && abs(y) % 2f == 1f);
+  if (x >= 0f) { return magnitude; }
+  let nan = bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u);
+  return select(nan, select(magnitude, -magnitude, abs(y) % 2f == 1f), y == trunc(y));
 }
 fn expr_tanh(x: f32) -> f32 {
   let a = min(abs(x), 15f);

@@ -43,7 +43,7 @@ export const min = (x: NumericOperand, y: NumericOperand): NumericExpr => binary
 /** The larger of the two operands. */
 export const max = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('max', x, y);
 
-/** x to the power y in f32. A negative x is only defined for an integer y. */
+/** x to the power y in f32: NaN for a negative x unless y is an integer. */
 export const pow = (x: NumericOperand, y: NumericOperand): NumericExpr => binary('pow', x, y);
 
 /** −x. */

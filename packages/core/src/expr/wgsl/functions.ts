@@ -1,8 +1,8 @@
 /**
  * The functions that `writeWgsl` calls, for module scope:
  * - quotient and remainder that round towards −∞ (WGSL's round towards 0);
- * - a logarithm that is NaN for negative numbers and −∞ for 0, and a power that accepts a negative base (WGSL
- *   leaves both undefined);
+ * - a logarithm that is NaN for negative numbers and −∞ for 0, and a power of a negative base, NaN unless the
+ *   exponent is an integer (WGSL leaves all of these undefined);
  * - tanh within a few units in the last place (WGSL's may be sinh/cosh, which overflows for large arguments
  *   and loses accuracy near 0, where this series is within 1e-8 relative);
  * - sine and cosine by Taylor series around the nearest multiple of π/2, which is subtracted in three parts,
@@ -26,7 +26,9 @@ fn expr_log(x: f32) -> f32 {
 fn expr_pow(x: f32, y: f32) -> f32 {
   if (y == 0f) { return 1f; }
   let magnitude = pow(abs(x), y);
-  return select(magnitude, -magnitude, x < 0f && abs(y) % 2f == 1f);
+  if (x >= 0f) { return magnitude; }
+  let nan = bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u);
+  return select(nan, select(magnitude, -magnitude, abs(y) % 2f == 1f), y == trunc(y));
 }
 fn expr_tanh(x: f32) -> f32 {
   let a = min(abs(x), 15f);

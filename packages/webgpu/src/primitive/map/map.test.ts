@@ -9,6 +9,7 @@ import {
   ge,
   log,
   mul,
+  pow,
   select,
   tanh,
   toF32,
@@ -142,6 +143,14 @@ test('transposes go through tiles, views of rows do not', () => {
 test('the logarithm is −∞ of 0 and NaN of negative numbers', async () => {
   const [out] = await runOnGpu(map(log(input(0))), [Tensor.from([0, -0, -1, -1e30], [4])], [filled([4])]);
   expect([...out.toFloat64()].slice(0, 4)).toEqual([-Infinity, -Infinity, NaN, NaN]);
+});
+
+test('a power of a negative number is NaN unless the exponent is an integer', async () => {
+  const bases = Tensor.from([-2, -2, -2, -2, -2, -3, 4, 0], [8]);
+  const exponents = Tensor.from([3, 2, -1, 0.5, -2.5, 0, 0.5, 0.5], [8]);
+  const [out] = await runOnGpu(map(pow(input(0), input(1))), [bases, exponents], [filled([8])]);
+  const rounded = [...out.toFloat64()].slice(0, 8).map(x => Math.round(x * 1e4) / 1e4);
+  expect(rounded).toEqual([-8, 4, -0.5, NaN, NaN, 1, 2, 0]);
 });
 
 test('more tensors than a device binds are gathered first', async () => {
