@@ -207,8 +207,7 @@ export function gradientPasses<T extends TensorDesc>(
     },
     get bytes() {
       const work = [...compiled.values()].map(({ workspaceBytes }) => workspaceBytes);
-      const memory = [...held.values()].map(({ flat }) => bytesOf(flat));
-      return Math.max(0, ...work) + memory.reduce((sum, bytes) => sum + bytes, 0);
+      return Math.max(0, ...work) + bytesOf([...held.values()].flatMap(({ flat }) => flat));
     },
     release() {
       for (const pass of compiled.values()) pass.release();

@@ -54,6 +54,19 @@ test('a step on several batches is a step on all of their labels at once', async
   });
 });
 
+test.each(['f16', 'bf16'] as const)('steps on one or more batches may alternate in %s', async dtype => {
+  const parts = [batch, row(6, 7, 8, 9, 10)];
+  const [a, b] = ['alternating', 'accumulating'].map(() =>
+    createTrainer(create(dtype), { learningRate: 0.02, lossScale: 1 }),
+  );
+  for (const given of [parts, batch, parts]) await a.step(given);
+  // A batch twice has the mean gradient of the batch once.
+  for (const given of [parts, [batch, batch], parts]) await b.step(given);
+  expect((await a.evaluate(batch)).loss).toBeCloseTo((await b.evaluate(batch)).loss, 2);
+  a.release();
+  b.release();
+});
+
 test('SGD moves a parameter by its gradient, and with momentum by the sum of gradients', async () => {
   const model = create();
   const name = 'model.layers.0.self_attn.q_proj.weight';

@@ -76,7 +76,8 @@ export function createOptimizer<T extends TensorDesc>(
   /** Null before the first step, so that a run that only evaluates does not allocate buckets. */
   let memory: readonly BucketMemory<T>[] | null = null;
   let values = given;
-  let update: CompiledFunction<Specs, unknown, T> | undefined;
+  /** The graph of a step by its arguments: gradients are in f32 if those of several batches were added. */
+  const updates = new Map<string, CompiledFunction<Specs, unknown, T>>();
   /** Why the parameters may be inconsistent: a step failed halfway. */
   let interrupted: TilewiseError | undefined;
 
@@ -164,7 +165,10 @@ export function createOptimizer<T extends TensorDesc>(
       });
       const names = Object.keys(numbers);
       bound.numbers = Tensor.from(Object.values(numbers), [names.length]);
-      update ??= compile(engine, inputs => traceUpdate(inputs, names), describeAll(bound));
+      const specs = describeAll(bound);
+      const key = JSON.stringify(specs);
+      const update = updates.get(key) ?? compile(engine, inputs => traceUpdate(inputs, names), specs);
+      updates.set(key, update);
       // The results overwrite the parameters and their state.
       const outputs = parameters.flatMap(({ roles: own, rounded }) =>
         [...own.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
@@ -179,10 +183,11 @@ export function createOptimizer<T extends TensorDesc>(
       }
     },
     get bytes() {
-      return bytesOf(ownTensors()) + (update?.workspaceBytes ?? 0);
+      const work = [...updates.values()].map(({ workspaceBytes }) => workspaceBytes);
+      return Math.max(0, ...work) + bytesOf(ownTensors());
     },
     release() {
-      update?.release();
+      for (const update of updates.values()) update.release();
       for (const tensor of ownTensors()) engine.release(tensor);
       return memory?.map(modelTensor) ?? [];
     },
