@@ -1,5 +1,6 @@
 import type { GraphNode } from '../../ir/node.ts';
 import { flagOf } from '../../ir/schema/attribute.ts';
+import { floats } from '../../ir/schema/ports.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { type DropoutMatch, dropoutOf } from './dropout.ts';
 import { swapsLastTwo } from './product.ts';
@@ -53,6 +54,8 @@ export function probabilitiesOf(tensor: number, topology: Topology): Probabiliti
     if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
     else if (node.kind === 'StaticTranspose' || node.kind === 'StaticReshape') rearranged = true;
     else if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
+    // A cast to integers or truth values computes something.
+    if (!floats.includes(node.outputs[0].dtype)) return null;
     nodes.push(node);
     at = node.outputs[0].id;
   }

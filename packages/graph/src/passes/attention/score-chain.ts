@@ -1,4 +1,5 @@
 import type { GraphNode } from '../../ir/node.ts';
+import { floats } from '../../ir/schema/ports.ts';
 import type { Topology } from '../../ir/topology.ts';
 
 /** An elementwise operation on the scores, and the index of the input that is the score. */
@@ -74,9 +75,12 @@ function scoreInputs(node: GraphNode, { producers }: Topology): number[] {
  */
 const layouts = new Set(['StaticReshape', 'StaticTranspose']);
 
-/** Whether an operation may be between the product and the softmax. */
-function isLink({ kind, operation }: GraphNode): boolean {
-  return operation.element !== undefined || kind === 'TypeCast';
+/**
+ * Whether an operation may be between the product and the softmax. A call computes all scores in f32, so it
+ * cannot round them to integers or truth values on the way.
+ */
+function isLink({ kind, operation, outputs: [dst] }: GraphNode): boolean {
+  return (operation.element !== undefined || kind === 'TypeCast') && floats.includes(dst.dtype);
 }
 
 /** The operations that compute a tensor of indices, in topological order; empty for any other tensor. */
