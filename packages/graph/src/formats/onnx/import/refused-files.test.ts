@@ -12,6 +12,7 @@ import {
   value,
   weights,
 } from '../../../../testing/onnx/model-file.ts';
+import { ints, modelOf } from '../../../../testing/onnx/operator-case.ts';
 import { Choices } from '../../../../testing/random/choices.ts';
 import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
 import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
@@ -66,6 +67,19 @@ describe('an invalid file', () => {
   ])('%s: names node and operator', async (_, bytes, message) => {
     const read = await fromOnnx(bytes);
     expect(() => read.graph()).toThrow(message);
+    expect(() => read.graph()).toThrow(TilewiseError);
+  });
+
+  test.each([
+    ['strides', ints(2)],
+    ['dilations', ints(1, 1, 1)],
+    ['pads', ints(0, 0, 1)],
+  ])('a convolution with too few or too many %s is refused', async (name, list) => {
+    const inputs = [
+      [1, 1, 4, 4],
+      [1, 1, 2, 2],
+    ];
+    const read = await fromOnnx(modelOf({ op: 'Conv', opset: 18, inputs, attributes: { [name]: list } }));
     expect(() => read.graph()).toThrow(TilewiseError);
   });
 

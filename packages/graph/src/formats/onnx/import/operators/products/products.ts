@@ -73,13 +73,11 @@ function padsOf(
   { kernel, strides, dilations }: Readonly<Record<'kernel' | 'strides' | 'dilations', readonly number[]>>,
 ): { before: number[]; after: number[] } {
   const auto = call.text('auto_pad', 'NOTSET');
+  const none = image.map(() => 0);
   const pads = call.ints('pads');
-  if (auto === 'NOTSET')
-    return {
-      before: image.map((_, d) => pads?.[d] ?? 0),
-      after: image.map((_, d) => pads?.[d + image.length] ?? 0),
-    };
-  if (auto === 'VALID') return { before: image.map(() => 0), after: image.map(() => 0) };
+  if (auto === 'NOTSET' && pads)
+    return { before: pads.slice(0, image.length), after: pads.slice(image.length) };
+  if (auto === 'NOTSET' || auto === 'VALID') return { before: none, after: none };
   if (auto !== 'SAME_UPPER' && auto !== 'SAME_LOWER') return call.fail(`has auto_pad '${auto}'`);
   const totals = image.map((extent, d) => {
     const stride = strides[d];
@@ -102,8 +100,9 @@ const conv: OnnxOperator = call => {
     features % groups !== 0
   )
     call.fail(`cannot move [${w.shape}] over [${x.shape}] in ${groups} groups`);
-  const strides = image.map((_, d) => call.ints('strides')?.[d] ?? 1);
-  const dilations = image.map((_, d) => call.ints('dilations')?.[d] ?? 1);
+  // The operation checks the lengths of the lists.
+  const strides = call.ints('strides') ?? image.map(() => 1);
+  const dilations = call.ints('dilations') ?? image.map(() => 1);
   const { before, after } = padsOf(call, image, { kernel, strides, dilations });
   const out = image.map((extent, d) => {
     const span = dilations[d] * (kernel[d] - 1) + 1;
