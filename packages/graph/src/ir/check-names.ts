@@ -9,7 +9,12 @@ export function checkNames(argument: string, given: unknown, known: readonly str
   checkObject(argument, given);
   const unknown = Object.keys(given as object).find(key => !known.includes(key));
   if (unknown === undefined) return;
-  const meant = nearestName(unknown, known);
-  const hint = meant === undefined ? `; known are ${known.join(', ')}` : `; did you mean '${meant}'?`;
+  const hint = didYouMean(unknown, known) || `; known are ${known.join(', ')}`;
   throw new InvalidArgumentError(argument, `has no '${unknown}'${hint}`);
+}
+
+/** The end of an error about an unknown name: the known name that was probably meant, if there is one. */
+export function didYouMean(unknown: string, known: readonly string[]): string {
+  const meant = nearestName(unknown, known);
+  return meant === undefined ? '' : `; did you mean '${meant}'?`;
 }

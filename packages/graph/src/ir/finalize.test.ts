@@ -88,6 +88,9 @@ test('operations that break their schema are refused, naming what is wrong', () 
     'attribute \'mode\' must be one of none, inf_as_zero, got "zero"',
   );
   refused('Exp', [f], { axis: 1 }).toThrow("has no attribute 'axis'");
+  refused('MatMul', [f, f], { transposeB: true }).toThrow(
+    "no attribute 'transposeB'; did you mean 'transpose_b'?",
+  );
   refused('TypeCast', [f]).toThrow("must have another dtype than 'src'");
   refused('MatMul', [b, b], {}, [g.tensor({ id: 4, dtype: 'f16' })]).toThrow(
     "output 'dst' must be bf16 or f32, got f16",

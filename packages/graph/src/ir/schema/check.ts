@@ -1,4 +1,5 @@
 import { InvalidOperationError } from '../../errors.ts';
+import { didYouMean } from '../check-names.ts';
 import type { GraphDType } from '../tensor/dtype.ts';
 import type { LogicalTensor } from '../tensor/logical-tensor.ts';
 import type { AttributeSchema, Attributes, AttributeType, AttributeValue } from './attribute.ts';
@@ -90,7 +91,10 @@ function checkAttributes(
     attributes[name] = value;
   }
   const unknown = Object.keys(given).find(name => !Object.hasOwn(schema, name));
-  if (unknown !== undefined) throw new InvalidOperationError(label, `has no attribute '${unknown}'`);
+  if (unknown !== undefined) {
+    const hint = didYouMean(unknown, Object.keys(schema));
+    throw new InvalidOperationError(label, `has no attribute '${unknown}'${hint}`);
+  }
   return attributes;
 }
 
