@@ -37,6 +37,14 @@ test('a page has the signature, the documentation and the members of an export',
   expect(page).toMatch(/- `causal`: \S/);
 });
 
+test('a member whose name is a symbol has the name that is written', () => {
+  const names = api.flatMap(({ exports }) =>
+    exports.flatMap(({ members }) => members.map(({ name }) => name)),
+  );
+  expect(names).toContain('[Symbol.dispose]');
+  expect(names.filter(name => name.startsWith('__') || name === '')).toEqual([]);
+});
+
 test('a long signature has each parameter in its own line, and its result in one', () => {
   const callGraph = api
     .find(({ path }) => path === '@tilewise/graph/ops')

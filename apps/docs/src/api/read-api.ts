@@ -152,8 +152,9 @@ function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMember[] {
     if (ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isClassElement(node)) {
       const symbol = node.name && checker.getSymbolAtLocation(node.name);
       const docs = symbol && documentationOf(checker, symbol);
-      if (docs && !members.some(member => member.name === symbol.name))
-        members.push({ name: symbol.name, docs });
+      // The name as it is written: the symbol of `[Symbol.dispose]` has an internal name.
+      const name = node.name?.getText() ?? '';
+      if (docs && !members.some(member => member.name === name)) members.push({ name, docs });
     }
     if (!ts.isVariableStatement(node)) ts.forEachChild(node, visit);
   };
