@@ -58,6 +58,18 @@ test.each(dtypes)('a linear layer multiplies operands in %s, and adds in f32', a
   for (const [n, value] of y.toFloat32().entries()) expect(value).toBeCloseTo(expected[n], 6);
 });
 
+test.each([
+  ['f16', 'bf16'],
+  ['bf16', 'f16'],
+] as const)('weights in %s are trained with operands in %s', async (dtype, autocast) => {
+  const models = [{}, { autocast }].map(given => loadModel(files, { engine, dtype, ...given }));
+  const [exact, cast] = await Promise.all(
+    models.map(async model => createTrainer(await model, { learningRate: 0.01 }).step(batch)),
+  );
+  expect(Math.abs(cast.loss / exact.loss - 1)).toBeLessThan(roundoff[autocast] * 8);
+  expect(Math.abs(cast.gradientNorm / exact.gradientNorm - 1)).toBeLessThan(roundoff[autocast] * 18);
+});
+
 test.each(dtypes)('logits and gradients in %s differ from those in f32 by some roundings', async autocast => {
   const [exact, cast] = [await loadModel(files, { engine }), await loadModel(files, { engine, autocast })];
   const [a, b] = [await exact.logits({ tokens }), await cast.logits({ tokens })];

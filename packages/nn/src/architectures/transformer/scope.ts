@@ -81,9 +81,9 @@ export function inFloat32(x: Variable): Variable {
   return inDType(x, 'f32');
 }
 
-/** A variable in a dtype. */
+/** A variable in a dtype. No cast goes from one 16-bit dtype to the other directly. */
 export function inDType(x: Variable, dtype: GraphDType): Variable {
-  return x.dtype === dtype ? x : typeCast(x, { dtype });
+  return x.dtype === dtype ? x : typeCast(dtype === 'f32' ? x : inFloat32(x), { dtype });
 }
 
 /** Integers as a tensor of the host; a list of them unless a shape is given. */

@@ -176,9 +176,11 @@ export function createOptimizer<T extends TensorDesc>(
       try {
         await update(bound, outputs);
       } catch (cause) {
-        const code = cause instanceof TilewiseError ? cause.code : 'INVALID_ARGUMENT';
-        const rule = 'the step failed and may have updated only some parameters: continue from a checkpoint';
-        interrupted = new TilewiseError(code, rule, { cause });
+        interrupted = new TilewiseError(
+          cause instanceof TilewiseError ? cause.code : 'INVALID_ARGUMENT',
+          'the step failed and may have updated only some parameters: continue from a checkpoint',
+          { cause },
+        );
         throw interrupted;
       }
     },
