@@ -5,6 +5,9 @@ import { activationOperators } from './elementwise/activations.ts';
 import { arithmeticOperators } from './elementwise/arithmetic.ts';
 import { castOperators } from './elementwise/casts.ts';
 import { comparisonOperators } from './elementwise/comparison.ts';
+import { convolutionOperators } from './images/convolution.ts';
+import { poolingOperators } from './images/pooling.ts';
+import { resizeOperators } from './images/resize.ts';
 import { orderingOperators } from './indexing/ordering.ts';
 import { scatteringOperators } from './indexing/scattering.ts';
 import { selectingOperators } from './indexing/selecting.ts';
@@ -12,7 +15,6 @@ import { microsoftOperators } from './microsoft.ts';
 import { integerProductOperators } from './products/integer-products.ts';
 import { productOperators } from './products/products.ts';
 import { quantizationOperators } from './products/quantization.ts';
-import { resizeOperators } from './products/resize.ts';
 import { normalizationOperators } from './reductions/normalization.ts';
 import { reductionOperators } from './reductions/reductions.ts';
 import { shapeOperators } from './shapes.ts';
@@ -29,6 +31,8 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...productOperators,
   ...integerProductOperators,
   ...quantizationOperators,
+  ...convolutionOperators,
+  ...poolingOperators,
   ...resizeOperators,
   ...reductionOperators,
   ...normalizationOperators,

@@ -66,60 +66,8 @@ export const gemm: SingleOperator = call => {
   });
 };
 
-/** The pads before and after each dimension of an image, as given or computed from `auto_pad`. */
-function padsOf(
-  call: NodeCall,
-  image: readonly number[],
-  { kernel, strides, dilations }: Readonly<Record<'kernel' | 'strides' | 'dilations', readonly number[]>>,
-): { before: number[]; after: number[] } {
-  const auto = call.text('auto_pad', 'NOTSET');
-  const none = image.map(() => 0);
-  const pads = call.ints('pads');
-  if (auto === 'NOTSET' && pads)
-    return { before: pads.slice(0, image.length), after: pads.slice(image.length) };
-  if (auto === 'NOTSET' || auto === 'VALID') return { before: none, after: none };
-  if (auto !== 'SAME_UPPER' && auto !== 'SAME_LOWER') return call.fail(`has auto_pad '${auto}'`);
-  const totals = image.map((extent, d) => {
-    const stride = strides[d];
-    const span = dilations[d] * (kernel[d] - 1) + 1;
-    return Math.max(0, (Math.ceil(extent / stride) - 1) * stride + span - extent);
-  });
-  const [halves, rests] = [totals.map(n => Math.floor(n / 2)), totals.map(n => Math.ceil(n / 2))];
-  return auto === 'SAME_UPPER' ? { before: halves, after: rests } : { before: rests, after: halves };
-}
-
-const conv: OnnxOperator = call => {
-  const [x, w] = [call.input(0), call.input(1)];
-  const [B = 1, channels = 1, ...image] = x.shape;
-  const [features = 1, own = 1, ...kernel] = w.shape;
-  const groups = call.int('group', 1);
-  if (
-    image.length < 1 ||
-    kernel.length !== image.length ||
-    channels !== own * groups ||
-    features % groups !== 0
-  )
-    call.fail(`cannot move [${w.shape}] over [${x.shape}] in ${groups} groups`);
-  // The operation checks the lengths of the lists.
-  const strides = call.ints('strides') ?? image.map(() => 1);
-  const dilations = call.ints('dilations') ?? image.map(() => 1);
-  const { before, after } = padsOf(call, image, { kernel, strides, dilations });
-  const out = image.map((extent, d) => {
-    const span = dilations[d] * (kernel[d] - 1) + 1;
-    return Math.floor((extent + before[d] + after[d] - span) / strides[d]) + 1;
-  });
-  return result({ type: x.type, shape: [B, features, ...out] }, () => {
-    const bias = call.optional(2);
-    return call.draft.op('Convolution', [x.tensor(), w.tensor(), ...(bias ? [bias.tensor()] : [])], {
-      ...{ strides, dilations, groups },
-      ...{ pads_begin: before, pads_end: after },
-    });
-  });
-};
-
-/** Matrix products and convolutions. */
+/** Matrix products. */
 export const productOperators: Readonly<Record<string, OnnxOperator>> = {
-  Conv: conv,
   Einsum: einsum,
   FusedMatMul: fusedMatMul,
   Gemm: gemm,

@@ -192,21 +192,8 @@ const rmsNormalization: OnnxOperator = call => {
   );
 };
 
-/** A reduction of each channel of an image to one element. */
-const ofChannels =
-  (kind: string): OnnxOperator =>
-  call => {
-    const { type, shape, tensor } = call.input(0);
-    const axes = shape.map((_, d) => d).slice(2);
-    return result({ type, shape: keptShape(shape, axes) }, () =>
-      call.draft.op(kind, [tensor()], { axes, keep_dims: true }),
-    );
-  };
-
 /** Operators that combine elements along axes: sums, softmax, norms. */
 export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
-  GlobalAveragePool: ofChannels('ReduceMean'),
-  GlobalMaxPool: ofChannels('ReduceMax'),
   LayerNormalization: layerNormalization,
   LogSoftmax: softmax('LogSoftmax'),
   ReduceL1: call => (isInteger(call.input(0).type) ? integerMagnitudes(call) : floatMagnitudes(call)),
