@@ -2,9 +2,6 @@ import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
 import type { GenerateOptions } from './generate.ts';
 
-/** The settings of transformers if a file asks for sampling and gives no other options. */
-const drawn = { temperature: 1, topK: 50, topP: 1 } as const;
-
 /**
  * The generation defaults of a model from its `generation_config.json`: how tokens are sampled, which tokens
  * end a text, and how many there are at most. Without the file, `config.json` says which tokens end a text.
@@ -17,15 +14,15 @@ export async function readGenerationConfig(
 ): Promise<Partial<GenerateOptions>> {
   const json = (await readJson(files, 'generation_config.json')) ?? { eos_token_id };
   const config = new ConfigReader(json, '', 'generation_config.json');
-  const isDrawn = config.flag('do_sample', false);
-  const stop = Array.isArray(json.eos_token_id) ? json.eos_token_id : [json.eos_token_id ?? []].flat();
+  const stop = [json.eos_token_id ?? []].flat() as number[];
   if (!stop.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or an array of tokens');
   return {
-    ...(isDrawn && {
-      temperature: config.number('temperature', drawn.temperature),
+    // The defaults of transformers if a file asks for sampling.
+    ...(config.flag('do_sample', false) && {
+      temperature: config.number('temperature', 1),
       // 0 means all tokens.
-      ...(config.integer('top_k', drawn.topK, 0) > 0 && { topK: config.integer('top_k', drawn.topK, 0) }),
-      topP: config.number('top_p', drawn.topP),
+      topK: config.integer('top_k', 50, 0) || undefined,
+      topP: config.number('top_p', 1),
       ...(config.has('min_p') && { minP: config.number('min_p') }),
     }),
     ...(config.has('repetition_penalty') && { repetitionPenalty: config.positive('repetition_penalty') }),
