@@ -21,7 +21,8 @@ const pool =
       windows.reduce((x, { stride, dilation, before, after, count }, d) => {
         const size = kernel[d];
         const weights: number[] = [];
-        // Element i of window n. An element outside the image repeats the first one inside, with a weight of 0.
+        // Element i of window n. An element outside the image repeats the first one inside, with a weight of
+        // 0.
         const places = hostTensor([count, size], ([n, i]) => {
           const start = n * stride - before;
           const upTo = (end: number): number =>
