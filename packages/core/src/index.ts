@@ -8,8 +8,7 @@ export { fp8OperandTable, mxfp8OperandTable, mxfp8Shape } from './attention/oper
 export { operandLayout, rowsFootprint } from './attention/operands/layouts.ts';
 export type * from './attention/operands/operand.ts';
 export { operandLayouts, operandTable, raggedNames, sideOf } from './attention/operands/table.ts';
-export type { OptionReaders } from './attention/option-readers.ts';
-export { type Fp8Readers, fp8Readers } from './attention/option-readers.ts';
+export { type Fp8Readers, fp8Readers, type OptionReaders } from './attention/option-readers.ts';
 export { standardSlopes } from './attention/options/alibi.ts';
 export { nearestName } from './attention/options/nearest-name.ts';
 export type * from './attention/options/options.ts';

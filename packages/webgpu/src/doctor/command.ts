@@ -45,7 +45,7 @@ export async function doctorCommand(
   let done = 0;
   const onCheck = ({ name }: CheckReport, of: number): void => note(`Check ${++done} of ${of}: ${name}`);
   if ('gpu' in found)
-    note('Checking attention. On a software adapter, compiling the kernels takes a minute.');
+    note('Checking attention. On a software adapter, compiling the kernels can take a minute or more.');
   const diagnosis = 'gpu' in found ? await diagnose({ ...found, ...asked, onCheck }) : found;
   print(flags.includes('--json') ? JSON.stringify(diagnosis, nonFinite, 2) : formatDiagnosis(diagnosis));
   return diagnosis.status === 'ok' || diagnosis.status === 'slow' ? 0 : 1;

@@ -1,11 +1,11 @@
 import page from '../../../../../packages/graph/OPERATIONS.md?raw';
 
-/** What each operation computes, by kind: the first paragraph of its section. */
+/** The sentences about each operation, by kind: the first paragraph of its section on the page. */
 const summaries = new Map(
   [...page.matchAll(/^## (\w+)\n\n(.+)$/gm)].map(([, kind, summary]) => [kind, summary] as const),
 );
 
-/** What an operation computes, in English. */
+/** The English sentences that say what an operation computes; empty for an unknown kind. */
 export function operationSummary(kind: string): string {
   return summaries.get(kind) ?? '';
 }

@@ -48,7 +48,7 @@ export function fitToKernels({ values: given, steps: asWritten }: Program, onDev
     if (step.kind === 'primitive') return [step];
     const around: Around = { before: [], after: [] };
     const fitted = throughList(
-      withDenseRows(withWritable(step, around, rewriting), around, rewriting),
+      withDenseRowsAndLists(withWritable(step, around, rewriting), around, rewriting),
       around,
       rewriting,
     );
@@ -81,7 +81,7 @@ function withWritable<S extends AttentionStep>(step: S, { before, after }: Aroun
  * Replaces the rows and lists that a step reads by contiguous tensors, which kernels require; rows also by
  * f32.
  */
-function withDenseRows(step: AttentionStep, { before }: Around, rewriting: Rewriting): AttentionStep {
+function withDenseRowsAndLists(step: AttentionStep, { before }: Around, rewriting: Rewriting): AttentionStep {
   const fitted = (value: number, dtype: DType): number => {
     const place = dense(dtype, rewriting.descOf(value).shape);
     if (isWritable(rewriting.descOf(value), place)) return value;

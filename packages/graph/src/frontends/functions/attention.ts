@@ -69,7 +69,10 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   return o;
 }
 
-/** Checks tensors and options like `sdpa`. Lengths of sequences are checked when the function runs. */
+/**
+ * Checks tensors and options like `sdpa`. The lengths of sequences are checked when the function is compiled
+ * and when it runs.
+ */
 function checkAttention(
   { q, k, v, bias, mask }: Readonly<Record<string, TensorDesc>>,
   {

@@ -81,7 +81,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
     outputs: readonly (T | Tensor | undefined)[] = [],
   ): Promise<Results<R, T>> => {
     checkObject('inputs', bound);
-    // All names must be there, as checked below, so only a longer list has others.
+    // Every input must be present, as checked below, so an unknown one makes the list longer.
     if (Object.keys(bound).length > names.length) checkNames('inputs', bound, names);
     if (!(outputs?.length <= results.length))
       throw new InvalidArgumentError(

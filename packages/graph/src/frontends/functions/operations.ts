@@ -51,7 +51,7 @@ export const dynamicQuantize: OperationFunction<'DynamicQuantize'> =
   /* @__PURE__ */ operation('DynamicQuantize');
 /** x where x > 0, else alpha·(eˣ − 1). */
 export const elu: OperationFunction<'Elu'> = /* @__PURE__ */ operation('Elu');
-/** Whether src_0 = src_1. Not an operation of oneDNN. */
+/** True where src_0 = src_1. Not an operation of oneDNN. */
 export const equal: OperationFunction<'Equal'> = /* @__PURE__ */ operation('Equal');
 /** The error function 2/√π ∫₀ˣ e^(−t²) dt. Not an operation of oneDNN. */
 export const erf: OperationFunction<'Erf'> = /* @__PURE__ */ operation('Erf');
@@ -76,9 +76,9 @@ export const gatherElements: OperationFunction<'GatherElements'> =
 export const gelu: OperationFunction<'GELU'> = /* @__PURE__ */ operation('GELU');
 /** The index of every element of src along an axis. The values of src are not read. */
 export const genIndex: OperationFunction<'GenIndex'> = /* @__PURE__ */ operation('GenIndex');
-/** Whether src_0 > src_1. Not an operation of oneDNN. */
+/** True where src_0 > src_1. Not an operation of oneDNN. */
 export const greater: OperationFunction<'Greater'> = /* @__PURE__ */ operation('Greater');
-/** Whether src_0 ≥ src_1. */
+/** True where src_0 ≥ src_1. */
 export const greaterEqual: OperationFunction<'GreaterEqual'> = /* @__PURE__ */ operation('GreaterEqual');
 /** alpha·x + beta, clamped to [0, 1]. */
 export const hardSigmoid: OperationFunction<'HardSigmoid'> = /* @__PURE__ */ operation('HardSigmoid');
@@ -91,17 +91,17 @@ export const hardSwish: OperationFunction<'HardSwish'> = /* @__PURE__ */ operati
 export const layerNorm: OperationFunction<'LayerNorm'> = /* @__PURE__ */ operation('LayerNorm');
 /** x where x > 0, else alpha·x. */
 export const leakyRelu: OperationFunction<'LeakyReLU'> = /* @__PURE__ */ operation('LeakyReLU');
-/** Whether src_0 < src_1. Not an operation of oneDNN. */
+/** True where src_0 < src_1. Not an operation of oneDNN. */
 export const less: OperationFunction<'Less'> = /* @__PURE__ */ operation('Less');
-/** Whether src_0 ≤ src_1. Not an operation of oneDNN. */
+/** True where src_0 ≤ src_1. Not an operation of oneDNN. */
 export const lessEqual: OperationFunction<'LessEqual'> = /* @__PURE__ */ operation('LessEqual');
 /** The natural logarithm. */
 export const log: OperationFunction<'Log'> = /* @__PURE__ */ operation('Log');
-/** Whether src_0 and src_1 are both true. Not an operation of oneDNN. */
+/** True where src_0 and src_1 are both true. Not an operation of oneDNN. */
 export const logicalAnd: OperationFunction<'LogicalAnd'> = /* @__PURE__ */ operation('LogicalAnd');
-/** Whether src is false. Not an operation of oneDNN. */
+/** True where src is false. Not an operation of oneDNN. */
 export const logicalNot: OperationFunction<'LogicalNot'> = /* @__PURE__ */ operation('LogicalNot');
-/** Whether at least one of src_0 and src_1 is true. Not an operation of oneDNN. */
+/** True where at least one of src_0 and src_1 is true. Not an operation of oneDNN. */
 export const logicalOr: OperationFunction<'LogicalOr'> = /* @__PURE__ */ operation('LogicalOr');
 /** The logarithm of the softmax along an axis. */
 export const logSoftmax: OperationFunction<'LogSoftmax'> = /* @__PURE__ */ operation('LogSoftmax');
@@ -122,7 +122,7 @@ export const mish: OperationFunction<'Mish'> = /* @__PURE__ */ operation('Mish')
 export const multiply: OperationFunction<'Multiply'> = /* @__PURE__ */ operation('Multiply');
 /** −x. Not an operation of oneDNN. */
 export const neg: OperationFunction<'Neg'> = /* @__PURE__ */ operation('Neg');
-/** Whether src_0 ≠ src_1. Not an operation of oneDNN. */
+/** True where src_0 ≠ src_1. Not an operation of oneDNN. */
 export const notEqual: OperationFunction<'NotEqual'> = /* @__PURE__ */ operation('NotEqual');
 /**
  * src padded with a value: `before` and `after` give the number of added elements on each side of each

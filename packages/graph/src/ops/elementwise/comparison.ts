@@ -41,23 +41,23 @@ const joins = (kind: string, of: typeof and) =>
 
 /** Comparisons of numbers, and logical operations. */
 export const comparisonOperations: readonly Operation[] = defineOperations(comparisonSchemas, {
-  /** Whether src_0 > src_1. Not an operation of oneDNN. */
+  /** True where src_0 > src_1. Not an operation of oneDNN. */
   Greater: compares('Greater', gt),
-  /** Whether src_0 ≥ src_1. */
+  /** True where src_0 ≥ src_1. */
   GreaterEqual: compares('GreaterEqual', ge),
-  /** Whether src_0 < src_1. Not an operation of oneDNN. */
+  /** True where src_0 < src_1. Not an operation of oneDNN. */
   Less: compares('Less', lt),
-  /** Whether src_0 ≤ src_1. Not an operation of oneDNN. */
+  /** True where src_0 ≤ src_1. Not an operation of oneDNN. */
   LessEqual: compares('LessEqual', le),
-  /** Whether src_0 = src_1. Not an operation of oneDNN. */
+  /** True where src_0 = src_1. Not an operation of oneDNN. */
   Equal: compares('Equal', eq),
-  /** Whether src_0 ≠ src_1. Not an operation of oneDNN. */
+  /** True where src_0 ≠ src_1. Not an operation of oneDNN. */
   NotEqual: compares('NotEqual', ne),
-  /** Whether src_0 and src_1 are both true. Not an operation of oneDNN. */
+  /** True where src_0 and src_1 are both true. Not an operation of oneDNN. */
   LogicalAnd: joins('LogicalAnd', and),
-  /** Whether at least one of src_0 and src_1 is true. Not an operation of oneDNN. */
+  /** True where at least one of src_0 and src_1 is true. Not an operation of oneDNN. */
   LogicalOr: joins('LogicalOr', or),
-  /** Whether src is false. Not an operation of oneDNN. */
+  /** True where src is false. Not an operation of oneDNN. */
   LogicalNot: elementwise('LogicalNot', {
     gradient: 'zero',
     element: ([a]) => not(truth(a)),

@@ -24,19 +24,19 @@ const castThrough =
     g.op('TypeCast', [g.op('TypeCast', [x], {}, dtype)]);
 
 describe.each(['scores', 'probabilities'])('%s', name => {
-  test.each(['i32', 'u32', 'bool'] as const)('that are cast to %s are computed as such', async dtype => {
+  test.each(['i32', 'u32', 'bool'] as const)('that are cast to %s are not part of attention', async dtype => {
     const { graph, bindings } = attention({ [name]: castThrough(dtype) });
     await expectSame(graph, bindings);
     expect(kernelsOf(graph, bindings).join()).not.toContain('attention');
   });
 
-  test('that are rounded to 16 bits are those of one attention', () => {
+  test('that are rounded to 16 bits are part of attention', () => {
     const { graph, bindings } = attention({ [name]: castThrough('f16') });
     expect(kernelsOf(graph.finalize(), bindings).join()).toContain('attention');
   });
 });
 
-test('a softmax of whether scores are above a number is no attention', async () => {
+test('a softmax of comparisons of scores is not attention', async () => {
   const { graph, bindings } = attention({
     scores: (g, s) =>
       g.op('Add', [g.op('TypeCast', [g.op('Greater', [s, g.input([1])], {}, 'bool')]), g.input([5, 7])]),

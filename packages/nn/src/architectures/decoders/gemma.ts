@@ -4,7 +4,7 @@ import { activationNames } from '../transformer/feed-forward.ts';
 import { type RopeRule, type RopeShape, readRopeParameters } from '../transformer/rope.ts';
 import { type GatedDecoderOptions, gatedDecoder, layerWindows } from './gated-decoder.ts';
 
-/** What all models have in common: scaled embeddings, and norms that add 1 to their weights. */
+/** The options of all models of the family: scaled embeddings, and norms that add 1 to their weights. */
 function sharedOptions(config: ConfigReader): Omit<GatedDecoderOptions, 'activation'> {
   const bias = config.flag('attention_bias', false);
   config.only('use_bidirectional_attention', false);
@@ -15,7 +15,9 @@ function sharedOptions(config: ConfigReader): Omit<GatedDecoderOptions, 'activat
   };
 }
 
-/** Gemma (arXiv:2403.08295): heads wider than the model divided by their number, and a gated GELU. */
+/**
+ * Gemma (arXiv:2403.08295): heads whose size does not follow from the width of the model, and a gated GELU.
+ */
 export const gemma1: Architecture = {
   modelType: 'gemma',
   read: config => {
@@ -30,7 +32,7 @@ export const gemma1: Architecture = {
   },
 };
 
-/** How a later model differs from the others. */
+/** The options in which Gemma 2 and Gemma 3 differ. */
 interface GemmaOptions {
   /** Whether a layer has a window, if the configuration does not say. */
   readonly isSliding: (layer: number) => boolean;

@@ -1,3 +1,5 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-onnxruntime.ts';
 import { int, ints, modelOf, type OperatorCase, text } from '../../../../../../testing/onnx/operator-case.ts';
@@ -45,6 +47,15 @@ test.each<OperatorCase['attributes']>([{}, { strides: ints(2, 2), ceil_mode: int
     await expectAsOnnxruntime({ op: 'AveragePool', opset: 17, inputs: [[1, 2, 4, 5]], attributes });
   },
 );
+
+test('the mean of a window with infinity at the border is infinity', async () => {
+  const attributes = { kernel_shape: ints(3), pads: ints(1, 1) };
+  const model = await fromOnnx(modelOf({ op: 'AveragePool', opset: 17, inputs: [[1, 1, 3]], attributes }));
+  const { graph, outputs, inputs } = model.graph();
+  const x = Tensor.from([Infinity, 1, 2], [1, 1, 3]);
+  const results = await graph.run(cpuEngine(), { [Object.values(inputs)[0].id]: x });
+  expect([...results[Object.values(outputs)[0].id].toFloat32()]).toEqual([Infinity, Infinity, 1.5]);
+});
 
 test.each([
   ['no kernel', {}],

@@ -21,8 +21,7 @@ const pool =
       windows.reduce((x, { stride, dilation, before, after, count }, d) => {
         const size = kernel[d];
         const weights: number[] = [];
-        // Element i of window n. An element outside the image repeats the first one inside, with a weight of
-        // 0.
+        // Element i of window n. Elements outside the image repeat the first one inside and share its weight.
         const places = hostTensor([count, size], ([n, i]) => {
           const start = n * stride - before;
           const upTo = (end: number): number =>
@@ -31,8 +30,10 @@ const pool =
           if (first === end) call.refuse('has a window outside the image');
           const isInside = i >= first && i < end;
           const counted = call.flag('count_include_pad', false) ? upTo(image[d] + after) : end - first;
-          weights.push(Number(isInside) / counted);
-          return start + (isInside ? i : first) * dilation;
+          const at = isInside ? i : first;
+          const repeats = at === first ? 1 + size - (end - first) : 1;
+          weights.push(1 / (counted * repeats));
+          return start + at * dilation;
         });
         const taken = draft.op('Take', [x, call.constant(places, int64Type)], { axis: d + 2 });
         const axes = { axes: [d + 3] };
