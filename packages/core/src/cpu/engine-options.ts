@@ -6,7 +6,7 @@ import {
   UnsupportedError,
 } from '../errors.ts';
 import { bestVariant, supportedVariants } from './kernels/host-kernels.ts';
-import { type Variant, variants } from './kernels/interface/variant.ts';
+import { type Variant, variants } from './kernels/variant.ts';
 import { MOST_THREADS } from './kernels/wasm/wasm-kernels.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 

@@ -13,13 +13,13 @@ import { shareHeads } from './attention/small-heads/share-heads.ts';
 import { createSmallHeads } from './attention/small-heads/small-heads.ts';
 import { type CpuEngineOptions, checkedOptions } from './engine-options.ts';
 import { engineKernels } from './kernels/engine-kernels.ts';
-import { variantDescriptions } from './kernels/interface/variant.ts';
 import {
   fromResident,
   overwriteResident,
   releaseResident,
   toResident,
 } from './kernels/memory/resident-tensors.ts';
+import { variantDescriptions } from './kernels/variant.ts';
 import { cpuPrimitives } from './primitives/cpu-primitives.ts';
 import { gradientsOf, sdpa, sdpaBackward } from './sdpa.ts';
 import { createTeam, type Team } from './team/team.ts';

@@ -5,4 +5,4 @@ export { sdpa, sdpaBackward } from './sdpa.ts';
 
 export { cpuEngine } from './engine.ts';
 export type { CpuEngineOptions } from './engine-options.ts';
-export type { Variant } from './kernels/interface/variant.ts';
+export type { Variant } from './kernels/variant.ts';

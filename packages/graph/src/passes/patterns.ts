@@ -1,8 +1,8 @@
 import { attentionNames } from '../ops/attention/names.ts';
 import { backwardMatch } from './attention/backward.ts';
 import { forwardParts } from './attention/forward.ts';
-import { computedPostOperations, postOperations } from './fuse/post-operations.ts';
 import type { Pattern } from './match.ts';
+import { computedPostOperations, postOperations } from './post-operations.ts';
 
 /** The backward pass of attention. */
 const attentionBackward: Pattern = (anchor, topology) => {

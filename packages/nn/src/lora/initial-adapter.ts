@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
+import { type AdapterWeights, isTarget, type LoraConfig } from '../model/adapter.ts';
 import type { Model } from '../model/model.ts';
-import { type AdapterWeights, isTarget, type LoraConfig } from './adapter.ts';
 import { adapterShapes } from './peft-files.ts';
 
 /**

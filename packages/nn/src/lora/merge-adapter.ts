@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import { add, compile, matmul, multiply, type Specs, transpose, type Variable } from '@tilewise/graph/ops';
 import { inDType, inFloat32 } from '../architectures/transformer/scope.ts';
+import { loraNames, loraScale } from '../model/adapter.ts';
 import { checkModel, describeAll, type Model } from '../model/model.ts';
-import { loraNames, loraScale } from './adapter.ts';
 
 /**
  * Adds an adapter to the weights of its layers, W + scale·B·A, and removes it: the model computes the same

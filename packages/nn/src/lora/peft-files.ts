@@ -7,8 +7,8 @@ import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
+import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from '../model/adapter.ts';
 import { checkFloat } from '../model/weights.ts';
-import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from './adapter.ts';
 
 const configFile = 'adapter_config.json';
 const weightsFile = 'adapter_model.safetensors';

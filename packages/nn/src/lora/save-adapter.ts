@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import { predictsNext } from '../architectures/architecture.ts';
+import { isTarget } from '../model/adapter.ts';
 import { downloadAll } from '../model/download.ts';
 import { checkModel, type Model } from '../model/model.ts';
-import { isTarget } from './adapter.ts';
 import { adapterFiles } from './peft-files.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import { checkFields, type FieldRules, type Rule } from '../checks/check-fields.ts';
 import { anything, fromZero, integerFrom, numberOrFunction, required } from '../checks/rules.ts';
-import type { LoraConfig } from '../lora/adapter.ts';
+import type { LoraConfig } from '../model/adapter.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import { type LossOptions, lossRules } from './loss.ts';
 import { isLossScale, type LossScale } from './loss-scale.ts';

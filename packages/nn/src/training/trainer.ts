@@ -2,8 +2,8 @@ import { InvalidArgumentError, sameShape, type Tensor, type TensorDesc } from '@
 import { toU64 } from '@tilewise/philox';
 import { checkFields } from '../checks/check-fields.ts';
 import { fromZero } from '../checks/rules.ts';
-import { type LoraConfig, loraRules } from '../lora/adapter.ts';
 import { initialAdapter } from '../lora/initial-adapter.ts';
+import { type LoraConfig, loraRules } from '../model/adapter.ts';
 import { downloadAll } from '../model/download.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import { checkModel, type Model } from '../model/model.ts';

@@ -1,6 +1,6 @@
+import type { WgslPiece } from '../pieces/piece.ts';
 import { checkProbability } from '../probability.ts';
 import { firstWordAbove } from '../stream/uniform.ts';
-import type { WgslPiece } from './piece.ts';
 
 /**
  * `fn philox_uniform(word: u32) -> f32`, bit-equal to `uniformFromWord`.

@@ -1,9 +1,9 @@
 import { checkScheme, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { checkOptions, InvalidArgumentError } from '../errors.ts';
+import { composeWgsl } from '../pieces/piece.ts';
 import { dropoutPieces, dropoutUniforms, dropoutUniformWords } from './dropout.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
-import { composeWgsl } from './piece.ts';
 
 /**
  * A kernel that writes a whole dropout mask, row-major (B, H, Sq, Skv), one byte per element and 1 = keep. On

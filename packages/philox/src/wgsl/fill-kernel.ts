@@ -1,11 +1,11 @@
 import { checkOneOf, checkOptions } from '../errors.ts';
+import { laneWgsl, philox4x32Wgsl } from '../pieces/block.ts';
+import { composeWgsl, type WgslPiece } from '../pieces/piece.ts';
+import { u64Wgsl } from '../pieces/u64.ts';
 import { type StreamOptions, streamAddress } from '../stream/stream-address.ts';
 import { toUint } from '../u64.ts';
-import { laneWgsl, philox4x32Wgsl } from './block.ts';
 import { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
-import { composeWgsl, type WgslPiece } from './piece.ts';
-import { u64Wgsl } from './u64.ts';
 
 /**
  * The distribution of a fill: words, f32 uniforms, f32 normals, or Bernoulli draws as bytes 0 and 1, four to

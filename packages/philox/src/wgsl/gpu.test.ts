@@ -5,16 +5,16 @@ import { philox2x32 } from '../block/block2x32.ts';
 import { philox4x32 } from '../block/block4x32.ts';
 import { createDropout, dropoutMask } from '../dropout/dropout.ts';
 import type { DropoutSchemeName } from '../dropout/scheme.ts';
+import { philox2x32Wgsl, philox4x32Wgsl } from '../pieces/block.ts';
+import { composeWgsl, type WgslPiece } from '../pieces/piece.ts';
+import { u64Wgsl } from '../pieces/u64.ts';
 import { fillBernoulli, fillNormal, fillU32, fillUniform } from '../stream/fill.ts';
 import { uniformFromWord } from '../stream/uniform.ts';
 import { joinU64, splitU64 } from '../u64.ts';
-import { philox2x32Wgsl, philox4x32Wgsl } from './block.ts';
 import { uniformWgsl } from './distribution.ts';
 import { dropoutUniforms, dropoutUniformWords, dropoutWgsl } from './dropout.ts';
 import { dropoutMaskKernel, dropoutMaskUniformWords } from './dropout-mask-kernel.ts';
 import { fillKernel, fillUniformWords } from './fill-kernel.ts';
-import { composeWgsl, type WgslPiece } from './piece.ts';
-import { u64Wgsl } from './u64.ts';
 
 /** WebGPU's buffer usage flags. */
 const usage = { MAP_READ: 0x1, COPY_SRC: 0x4, COPY_DST: 0x8, UNIFORM: 0x40, STORAGE: 0x80 } as const;

@@ -1,13 +1,13 @@
 export type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
-export { laneWgsl, philox2x32Wgsl, philox4x32Wgsl } from './block.ts';
+export { laneWgsl, philox2x32Wgsl, philox4x32Wgsl } from '../pieces/block.ts';
+export { dropoutTypesWgsl } from '../pieces/dropout-types.ts';
+export { composeWgsl, type WgslPiece } from '../pieces/piece.ts';
+export { mulhiWgsl, u64Wgsl } from '../pieces/u64.ts';
 export type { BernoulliUniforms } from './distribution.ts';
 export { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';
 export type { DropoutUniforms } from './dropout.ts';
 export { dropoutPieces, dropoutUniforms, dropoutUniformWords, dropoutWgsl } from './dropout.ts';
 export { dropoutMaskKernel, dropoutMaskUniformWords } from './dropout-mask-kernel.ts';
-export { dropoutTypesWgsl } from './dropout-types.ts';
 export type { FillDistribution, FillKernelOptions } from './fill-kernel.ts';
 export { fillKernel, fillUniformWords } from './fill-kernel.ts';
 export type { PhiloxKernel } from './kernel.ts';
-export { composeWgsl, type WgslPiece } from './piece.ts';
-export { mulhiWgsl, u64Wgsl } from './u64.ts';

@@ -22,8 +22,8 @@ import {
   type Shape,
   type Tensor,
 } from '@tilewise/core';
+import { backwardAmaxes, forwardAmaxes } from '../attention/config/fp8-steps.ts';
 import { captureGradient, dropoutMaskOutput } from '../attention/config/tensor-names.ts';
-import { backwardAmaxes, forwardAmaxes } from '../attention/fp8/fp8-steps.ts';
 import { checkContext } from '../device/check-kind.ts';
 import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';

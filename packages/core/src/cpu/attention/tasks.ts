@@ -1,6 +1,6 @@
 import type { AttentionProblem, BackwardProblem } from '../../attention/problem/problem.ts';
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
-import type { TileSize } from './tiles/tile-size.ts';
+import type { TileRange, TileSize } from './tiles/tile-size.ts';
 
 /** Query heads `first` ≤ h < `end` of a sequence, which share their heads of k and v with no other heads. */
 interface HeadsTask {
@@ -84,12 +84,6 @@ export interface BackwardTasks {
   readonly slots: number;
   /** The number of keys of the largest task. */
   readonly keys: number;
-}
-
-/** Tiles `firstTile` ≤ t < `endTile`. */
-export interface TileRange {
-  readonly firstTile: number;
-  readonly endTile: number;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createKernels, kernelModules } from './host-kernels.ts';
 import type { Kernels } from './interface/kernels.ts';
-import type { Variant } from './interface/variant.ts';
 import { createKernelLender, type KernelLender } from './kernel-lender.ts';
+import type { Variant } from './variant.ts';
 import type { EngineModules } from './wasm/engine-functions.ts';
 import { headModules } from './wasm/head-kernels.ts';
 import { operationModules, withOperations } from './wasm/operation-kernels.ts';

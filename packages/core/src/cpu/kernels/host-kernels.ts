@@ -1,7 +1,7 @@
 import type { Kernels } from './interface/kernels.ts';
-import { type Variant, variants } from './interface/variant.ts';
 import { createKernelLender, type KernelLender } from './kernel-lender.ts';
 import { typescriptKernels } from './typescript/typescript-kernels.ts';
+import { type Variant, variants } from './variant.ts';
 import { relaxedSimdBinary, simdBinary } from './wasm/kernel-binaries.ts';
 import { isSupported } from './wasm/supported.ts';
 import { createVariantModules, type VariantModules } from './wasm/variant-modules.ts';

@@ -1,6 +1,6 @@
 import type { Kernels } from './interface/kernels.ts';
-import type { Variant } from './interface/variant.ts';
 import { MEMORY_KEPT, type Memory } from './memory/memory.ts';
+import type { Variant } from './variant.ts';
 
 /** Lends kernels to one call at a time. */
 export interface KernelLender {

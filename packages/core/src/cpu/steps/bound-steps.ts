@@ -2,7 +2,7 @@ import { TilewiseError } from '../../errors.ts';
 import type { BoundWork } from '../../primitive/bound-work.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { Variant } from '../kernels/interface/variant.ts';
+import type { Variant } from '../kernels/variant.ts';
 import { sharingOf } from '../team/sharing.ts';
 import { taskHost } from '../team/task-host.ts';
 import { runAlone, type TaskHost, type TaskList, writeTasks } from '../team/tasks.ts';

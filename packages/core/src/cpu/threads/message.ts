@@ -9,7 +9,7 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import type { BackwardSums } from '../attention/backward/sums.ts';
 import type { ForwardResults } from '../attention/forward/forward-results.ts';
 import type { TileSize } from '../attention/tiles/tile-size.ts';
-import type { Variant } from '../kernels/interface/variant.ts';
+import type { Variant } from '../kernels/variant.ts';
 import type { EngineModules } from '../kernels/wasm/engine-functions.ts';
 import type { Amax } from './amax.ts';
 import type { Arrivals } from './shared/arrivals.ts';

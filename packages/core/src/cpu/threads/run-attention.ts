@@ -10,7 +10,7 @@ import { forwardSize, sharedBackward } from '../attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from '../kernels/engine-kernels.ts';
 import { kernelModules } from '../kernels/host-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import type { Variant } from '../kernels/interface/variant.ts';
+import type { Variant } from '../kernels/variant.ts';
 import { type Pool, WorkerFailure } from './pool.ts';
 import { copyPart, moved } from './shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';

@@ -1,6 +1,6 @@
 import { compileEngineKernels } from '../kernels/engine-kernels.ts';
 import { kernelModules } from '../kernels/host-kernels.ts';
-import type { Variant } from '../kernels/interface/variant.ts';
+import type { Variant } from '../kernels/variant.ts';
 import { createPool, type Pool } from './pool.ts';
 
 /** The workers of an engine, which start when they are first asked for. */

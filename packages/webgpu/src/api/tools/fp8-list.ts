@@ -6,7 +6,7 @@ import {
   isHostArray,
   numberAt,
 } from '@tilewise/core';
-import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from '../../attention/fp8/fp8-steps.ts';
+import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from '../../attention/config/fp8-steps.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { CallList } from '../../runtime/eager-call.ts';

@@ -2,7 +2,6 @@ import type { AttentionProblem, BackwardProblem, Fp8Readers, OperandDesc, Operan
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
-import type { AmaxName, Fp8Arithmetic } from '../fp8/fp8-steps.ts';
 import type { OperandAccess } from '../layout/operand.ts';
 import type { PagePart } from '../layout/pages.ts';
 import type { WithSegments } from '../layout/segments.ts';
@@ -10,6 +9,7 @@ import type { KernelOperands } from '../layout/sequence.ts';
 import type { ModStages } from '../score/stage.ts';
 import type { LaneGrid, ScoreVectors } from '../tiles/scores/score-vectors.ts';
 import type { Tile } from '../tiles/tile.ts';
+import type { AmaxName, Fp8Arithmetic } from './fp8-steps.ts';
 
 /** Settings for making the kernels of one problem. */
 export interface KernelConfig extends OperandAccess {

@@ -2,6 +2,7 @@ import type { AttentionProblem } from '@tilewise/core';
 import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { forwardAmaxes, fp8Kernel } from '../config/fp8-steps.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
@@ -13,7 +14,6 @@ import { tileSize } from '../tiles/tile.ts';
 import { storeRows } from '../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
-import { forwardAmaxes, fp8Kernel } from './fp8-steps.ts';
 
 /**
  * Computes o of an FP8 problem, whose P is rounded after normalisation: the forward kernel has computed lse,

@@ -12,10 +12,10 @@ import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { readElement } from '../../codegen/shader-part.ts';
+import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from '../config/fp8-steps.ts';
 import type { Fp8Tools } from '../config/kernel-config.ts';
 import { listPart } from '../layout/list.ts';
 import { fp8OutputKernel } from './fp8-output.ts';
-import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from './fp8-steps.ts';
 
 /** The list `fp8` in kernels that measure largest values. */
 const atomics = /* @__PURE__ */ wordTensor('fp8', 'read_write', 'atomic<u32>');

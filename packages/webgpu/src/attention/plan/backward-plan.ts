@@ -1,7 +1,7 @@
 import { type BackwardProblem, elementCount, elementsSpanned, type OperandDesc } from '@tilewise/core';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import { backwardAmaxes } from '../config/fp8-steps.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
-import { backwardAmaxes } from '../fp8/fp8-steps.ts';
 import { deltaKernel } from '../kernels/backward/delta.ts';
 import { dkdvKernel, type KeyGradients } from '../kernels/backward/dkdv.ts';
 import { dqKernel } from '../kernels/backward/dq.ts';

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
-import { forwardAmaxes } from '../fp8/fp8-steps.ts';
+import { forwardAmaxes } from '../config/fp8-steps.ts';
 import { forwardKernel } from '../kernels/forward/forward.ts';
 import { type ForwardShape, forwardShape } from '../kernels/forward/forward-shape.ts';
 import { type AttentionPlan, kernelMaker, type PlanOn } from './attention-plan.ts';

@@ -10,9 +10,9 @@ import {
   rowsFootprint,
 } from '@tilewise/core';
 import type { TensorSizes } from '../../codegen/kernel-spec.ts';
+import { fp8ListLength } from '../config/fp8-steps.ts';
 import type { KernelTools } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
-import { fp8ListLength } from '../fp8/fp8-steps.ts';
 import { partialSums } from '../kernels/backward/partial-sums.ts';
 import { type ForwardShape, workspaceVectors } from '../kernels/forward/forward-shape.ts';
 import { partialVectors } from '../kernels/forward/partials.ts';

@@ -3,8 +3,8 @@ import type { BackwardOperands, BackwardProblem } from '../../../attention/probl
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { QueryTile } from '../../operands/query-tile.ts';
 import type { PassContext } from '../pass-context.ts';
-import { backwardTasks, type Claim, headsThatShare, type KeysTask, type TileRange } from '../tasks.ts';
-import { tileSizeOf, wholeBlocks } from '../tiles/tile-size.ts';
+import { backwardTasks, type Claim, headsThatShare, type KeysTask } from '../tasks.ts';
+import { type TileRange, tileSizeOf, wholeBlocks } from '../tiles/tile-size.ts';
 import { createGradientResults } from './gradients/gradient-results.ts';
 import { createHeadGradient } from './gradients/head-gradient.ts';
 import { createQueryGradient } from './gradients/query-gradient.ts';

@@ -7,8 +7,8 @@ import type {
 import type { BoundWork } from '../../../primitive/bound-work.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
-import type { Variant } from '../../kernels/interface/variant.ts';
 import { isResident } from '../../kernels/memory/resident-tensors.ts';
+import type { Variant } from '../../kernels/variant.ts';
 import { bindSteps } from '../../steps/bound-steps.ts';
 import type { Team } from '../../team/team.ts';
 import { hasOneQuery } from '../forward/one-query.ts';

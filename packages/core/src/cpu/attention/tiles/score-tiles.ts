@@ -11,13 +11,12 @@ import type { Panel } from '../../kernels/memory/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../../operands/head-panels.ts';
 import type { QueryTile } from '../../operands/query-tile.ts';
 import { createRowPanel, type RowPanel } from '../../operands/row-panel.ts';
-import type { TileRange } from '../tasks.ts';
 import { createDropoutTile, type DropoutTile } from './dropout.ts';
 import { createFinishScores } from './finish-scores.ts';
 import { createRowRanges } from './row-ranges.ts';
 import { NO_TILE, type ScoreTile } from './score-tile.ts';
 import { createSoftcapTile, type SoftcapTile } from './softcap.ts';
-import type { TileSize } from './tile-size.ts';
+import type { TileRange, TileSize } from './tile-size.ts';
 import { createTileVisibility } from './visibility.ts';
 
 /** The forms of k and v that a pass multiplies by, besides the transposed k for the scores. */

@@ -8,6 +8,12 @@ export interface TileSize {
   readonly columns: number;
 }
 
+/** Tiles `firstTile` ≤ t < `endTile`. */
+export interface TileRange {
+  readonly firstTile: number;
+  readonly endTile: number;
+}
+
 /**
  * Large enough for the work per row of a tile to be small beside the products, and small enough for the
  * cache.

@@ -1,4 +1,5 @@
 import type { Memory } from '../memory/memory.ts';
+import type { Variant } from '../variant.ts';
 import type { DropoutKernels } from './dropout-kernels.ts';
 import type { HeadKernels } from './head-kernels.ts';
 import type { MatrixKernels } from './matrix-kernels.ts';
@@ -14,7 +15,6 @@ import type {
   Scores,
 } from './parameters.ts';
 import type { PackKernels, RowKernels, ScoreKernels, SoftcapKernels } from './tile-kernels.ts';
-import type { Variant } from './variant.ts';
 
 /**
  * The expensive arithmetic on tiles, which knows nothing about attention problems. All positions are byte

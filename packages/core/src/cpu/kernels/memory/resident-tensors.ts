@@ -3,7 +3,7 @@ import { elementsSpanned, sameShape } from '../../../tensor/shape.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { checkDesc, type PartialDesc } from '../../../tensor/tensor-desc.ts';
 import { engineKernels } from '../engine-kernels.ts';
-import type { Variant } from '../interface/variant.ts';
+import type { Variant } from '../variant.ts';
 import type { Memory } from './memory.ts';
 
 interface Block {

@@ -1,5 +1,5 @@
-import type { Variant } from '../interface/variant.ts';
 import { sharesMemory } from '../memory/shared-memory.ts';
+import type { Variant } from '../variant.ts';
 import type { WasmVariant } from './wasm-kernels.ts';
 
 /** The compiled modules of some kernels, one per variant except TypeScript. */

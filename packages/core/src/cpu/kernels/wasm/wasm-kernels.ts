@@ -1,9 +1,9 @@
 import type { DropoutKernels } from '../interface/dropout-kernels.ts';
 import type { Kernels } from '../interface/kernels.ts';
 import type { SoftcapKernels } from '../interface/tile-kernels.ts';
-import type { Variant } from '../interface/variant.ts';
 import { createMemory } from '../memory/memory.ts';
 import { sharesMemory } from '../memory/shared-memory.ts';
+import type { Variant } from '../variant.ts';
 
 /** The variants that are WebAssembly. */
 export type WasmVariant = Exclude<Variant, 'typescript'>;

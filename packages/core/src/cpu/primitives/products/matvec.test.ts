@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hostPrimitives } from '../../../primitive/host/host-primitives.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
-import { variants } from '../../kernels/interface/variant.ts';
+import { variants } from '../../kernels/variant.ts';
 import { cpuPrimitives } from '../cpu-primitives.ts';
 
 /** Pseudo-random numbers in [−1, 1). */

@@ -1,3 +1,4 @@
+import { elementCount } from '@tilewise/core';
 import { InvalidGraphError } from '../../../errors.ts';
 import type { Graph } from '../../../graph.ts';
 import { type GraphNode, neededNodes } from '../../../ir/node.ts';
@@ -118,6 +119,17 @@ export class Draft {
     const [source] = before?.kind === 'StaticReshape' ? before.inputs : [];
     if (source) return this.reshape(source, shape);
     return this.op('StaticReshape', [tensor], { shape, special_zero: false });
+  }
+
+  /**
+   * A list with one number per channel, reshaped so that it broadcasts to (B, C, …) of `rank` dimensions, or
+   * to (B) with its one channel.
+   */
+  channels(list: LogicalTensor, rank: number): LogicalTensor {
+    return this.reshape(list, [
+      elementCount(shapeOf(list)),
+      ...new Array<number>(Math.max(0, rank - 2)).fill(1),
+    ]);
   }
 
   /** A tensor expanded to a shape along its dimensions of extent 1. */

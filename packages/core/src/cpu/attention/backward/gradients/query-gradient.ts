@@ -4,8 +4,9 @@ import type { Panel } from '../../../kernels/memory/memory.ts';
 import type { HeadPanels } from '../../../operands/head-panels.ts';
 import type { QueryTile } from '../../../operands/query-tile.ts';
 import type { RowResult } from '../../../operands/row-result.ts';
-import type { KeysTask, TileRange } from '../../tasks.ts';
+import type { KeysTask } from '../../tasks.ts';
 import type { ScoreTile } from '../../tiles/score-tile.ts';
+import type { TileRange } from '../../tiles/tile-size.ts';
 import type { PartsOfDq } from '../sums.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { column } from '../reductions/normalization.ts';
 import { elementwise, same } from './elementwise.ts';
 
 type Operand = LogicalTensor | number;
@@ -74,7 +73,7 @@ export const activationOperators: Readonly<Record<string, OnnxOperator>> = {
   PRelu: activation((w, x, call) => {
     const own = call.input(1).tensor();
     // Before version 7, the slopes are a list with one slope per channel.
-    const slope = call.version < 7 ? column(call, own, shapeOf(x).length) : own;
+    const slope = call.version < 7 ? call.draft.channels(own, shapeOf(x).length) : own;
     return w.select(w.less(x, 0), w.op('Multiply', x, call.draft.cast(slope, x.dtype)), x);
   }),
   Selu: activation((w, x, call) => {

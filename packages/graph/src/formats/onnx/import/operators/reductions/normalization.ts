@@ -3,13 +3,6 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 
-/**
- * Reshapes a list with one number per channel so that it broadcasts to (B, C, …), or to (B) with its one
- * channel.
- */
-export const column = ({ draft }: NodeCall, list: LogicalTensor, rank: number): LogicalTensor =>
-  draft.reshape(list, [elementCount(shapeOf(list)), ...new Array<number>(Math.max(0, rank - 2)).fill(1)]);
-
 /** (x − mean) / √(variance + ε) · scale + bias, with each channel's learned mean and variance. */
 const batchNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
@@ -19,7 +12,7 @@ const batchNormalization: OnnxOperator = call => {
   const { draft } = call;
   return result({ type, shape }, () => {
     const [scale, bias, mean, variance] = [1, 2, 3, 4].map(n =>
-      column(call, call.input(n).tensor(), shape.length),
+      draft.channels(call.input(n).tensor(), shape.length),
     ) as [LogicalTensor, LogicalTensor, LogicalTensor, LogicalTensor];
     const epsilon = draft.scalar(call.float('epsilon', 1e-5), variance.dtype);
     const rate = draft.op('Pow', [draft.op('Add', [variance, epsilon])], { beta: -0.5 });
@@ -42,9 +35,9 @@ const groupNorm =
       const own = call.input(n).tensor();
       const count = elementCount(shapeOf(own));
       // Before version 21, scale and bias have one number per group.
-      if (count === C) return column(call, own, shape.length);
+      if (count === C) return draft.channels(own, shape.length);
       const wide = draft.op('Expand', [draft.reshape(own, [count, 1])], { shape: [count, C / count] });
-      return column(call, draft.reshape(wide, [C]), shape.length);
+      return draft.channels(draft.reshape(wide, [C]), shape.length);
     };
     return result({ type, shape }, () => {
       const rows = draft.reshape(tensor(), [B, groups, (C / groups) * elementCount(image)]);

@@ -3,9 +3,9 @@ export { createAddressing, placementLists } from '../attention/host/addressing.t
 export { createLengths, type SequenceSide } from '../attention/host/sequences.ts';
 export type { PositionRange, Visibility, VisibilityOperands } from '../attention/host/visibility.ts';
 export { createVisibility } from '../attention/host/visibility.ts';
+export type * from '../engine/engine.ts';
+export type { WorkTrace } from '../engine/work-trace.ts';
 export { type HostAttention, hostEngine } from '../primitive/host/host-engine.ts';
 export { createProblemDropout, type ProblemDropout } from '../score/dropout.ts';
 export { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
 export type { CaptureDerivative } from '../score/score-mod.ts';
-export type * from './engine.ts';
-export type { WorkTrace } from './work-trace.ts';

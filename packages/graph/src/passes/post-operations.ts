@@ -1,8 +1,8 @@
-import type { GraphNode } from '../../ir/node.ts';
-import type { Topology } from '../../ir/topology.ts';
-import type { Match } from '../match.ts';
-import { leaves } from './boundary.ts';
-import { fuseBefore, type IsFree } from './fuse.ts';
+import type { GraphNode } from '../ir/node.ts';
+import type { Topology } from '../ir/topology.ts';
+import { leaves } from './fuse/boundary.ts';
+import { fuseBefore, type IsFree } from './fuse/fuse.ts';
+import type { Match } from './match.ts';
 
 /** Operations that are not elementwise but may follow an operation and run with it. */
 const following = new Set(['TypeCast', 'Dropout', 'BiasAdd', 'Quantize', 'Dequantize', 'Reorder']);
