@@ -12,7 +12,7 @@ import type { GraphNode } from './ir/node.ts';
 import type { GivenAttributes, TensorsOf } from './ir/schema/schema.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import type { KnownTensor } from './ir/tensor/storage.ts';
-import { type OperationKind, type OperationSchemas, operationOf } from './ops/table.ts';
+import { type OperationKind, type OperationSchemas, operationsByKind } from './ops/table.ts';
 import { type Bindable, knownTensors } from './runtime/bindings/bindable.ts';
 import type { Bindings } from './runtime/bindings/bindings.ts';
 import { checkIds } from './runtime/bindings/check-ids.ts';
@@ -53,7 +53,7 @@ export class Graph extends GraphBuilder {
    */
   constructor(header: Partial<GraphHeader> = {}, others: Iterable<LogicalTensor> = []) {
     checkObject('header', header);
-    super(operationOf, others);
+    super(operationsByKind, others);
     this.header = { ...standardHeader, ...header };
   }
 

@@ -74,7 +74,7 @@ test('operations that break their schema are refused, naming what is wrong', () 
     attrs: Record<string, number | string | boolean> = {},
     outputs = [tensor(1)],
   ) => expect(() => g.add({ kind, inputs, outputs, attrs }));
-  refused('Expp', [f]).toThrow('operation Expp 0: there is no operation of this kind');
+  refused('Expp', [f]).toThrow("operation Expp 0: there is no operation of this kind; did you mean 'Exp'?");
   refused('Exp', [f, f]).toThrow('operation Exp 0: takes 1 inputs (src), got 2');
   refused('Maximum', [f, b]).toThrow(
     "input 'src_1' (tensor 9) must be f32, as another of its tensors is, got bf16",

@@ -1,6 +1,6 @@
 import { checkObject, describeValue } from '@tilewise/core';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
-import { checkNames } from './check-names.ts';
+import { checkNames, didYouMean } from './check-names.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
 import { stated } from './program/attention-call.ts';
 import type { Attributes } from './schema/attribute.ts';
@@ -45,7 +45,7 @@ export interface GraphWriter {
 
 /** A graph under construction, from the operations of a table. */
 export class GraphBuilder implements GraphWriter {
-  readonly #operationOf: (kind: string) => Operation | undefined;
+  readonly #operations: ReadonlyMap<string, Operation>;
   readonly #nodes: GraphNode[] = [];
   readonly #nodeIds = new IdSource();
   readonly #tensorIds = new IdSource();
@@ -53,11 +53,11 @@ export class GraphBuilder implements GraphWriter {
   #topology: Topology | undefined;
 
   /**
-   * @param operationOf returns the operation of a kind; undefined for a kind that is not in the table.
+   * @param operations the operations of the table by kind.
    * @param others tensors of another graph that this graph also uses; they keep their ids.
    */
-  constructor(operationOf: (kind: string) => Operation | undefined, others: Iterable<LogicalTensor> = []) {
-    this.#operationOf = operationOf;
+  constructor(operations: ReadonlyMap<string, Operation>, others: Iterable<LogicalTensor> = []) {
+    this.#operations = operations;
     for (const t of others) this.#describe(t);
   }
 
@@ -133,8 +133,11 @@ export class GraphBuilder implements GraphWriter {
       throw new InvalidOperationError(label, 'its id must be an integer in [0, 2^53)');
     if (this.#nodeIds.has(id))
       throw new InvalidGraphError(`${label}: the graph has an operation ${id} already`);
-    const operation = this.#operationOf(kind);
-    if (!operation) throw new InvalidOperationError(label, 'there is no operation of this kind');
+    const operation = this.#operations.get(kind);
+    if (!operation) {
+      const hint = didYouMean(String(kind), [...this.#operations.keys()]);
+      throw new InvalidOperationError(label, `there is no operation of this kind${hint}`);
+    }
     checkObject('attrs', attrs);
     this.#checkTensors(label, 'inputs', inputs);
     this.#checkTensors(label, 'outputs', outputs);

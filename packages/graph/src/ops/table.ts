@@ -91,9 +91,12 @@ export const operations: readonly Operation[] = [
   ...structureOperations,
 ];
 
-const byKind = new Map(operations.map(operation => [operation.kind, operation]));
+/** Every operation by its kind. */
+export const operationsByKind: ReadonlyMap<string, Operation> = new Map(
+  operations.map(operation => [operation.kind, operation]),
+);
 
 /** The operation of a kind; undefined for a kind that is not in the table. */
 export function operationOf(kind: string): Operation | undefined {
-  return byKind.get(kind);
+  return operationsByKind.get(kind);
 }

@@ -27,3 +27,9 @@ test('a part in the middle of a name stands for no name', () => {
 test.each(['enable_gqa', 'x', 'return_lse', ''])("'%s' stands for none", wrong => {
   expect(nearestName(wrong, known)).toBeUndefined();
 });
+
+test('the text of a whole file stands for nothing, and is not compared letter by letter', () => {
+  const before = performance.now();
+  expect(nearestName('x'.repeat(3_000_000), known)).toBeUndefined();
+  expect(performance.now() - before).toBeLessThan(1000);
+});

@@ -10,7 +10,7 @@ export function nearestName(wrong: string, known: readonly string[]): string | u
   let nearest: string | undefined;
   let least = wrong.length / 2;
   for (const name of known) {
-    const distance = distanceOf(plain(wrong), plain(name));
+    const distance = distanceOf(plain(wrong), plain(name), least);
     if (distance >= least) continue;
     least = distance;
     nearest = name;
@@ -22,11 +22,14 @@ const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
 
 /**
  * The number of letters to add, drop or replace. A known name `b` within `a`, or one that begins or ends with
- * `a`, counts as nearer than any typing error; `out` is not meant as `dropoutMask`.
+ * `a`, counts as nearer than any typing error; `out` is not meant as `dropoutMask`. If the lengths differ by
+ * `least` or more, the distance is not counted: a wrong name may be the text of a whole file.
  */
-function distanceOf(a: string, b: string): number {
+function distanceOf(a: string, b: string, least: number): number {
+  const difference = Math.abs(a.length - b.length);
   if (Math.min(a.length, b.length) > 2 && (a.includes(b) || b.startsWith(a) || b.endsWith(a)))
-    return Math.abs(a.length - b.length) / 100;
+    return difference / 100;
+  if (difference >= least) return least;
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
