@@ -208,19 +208,18 @@ async function copyAll<T extends TensorDesc>(
   engine: TensorEngine<T>,
   copies: readonly (readonly [from: T | Tensor, to: T])[],
 ): Promise<void> {
-  const from = Object.fromEntries(copies.map(([tensor], n) => [`${n}`, tensor]));
-  const cast = compile(
-    engine,
-    inputs =>
-      copies.map(([, { dtype }], n) => (inputs[n].dtype === dtype ? inputs[n] : inFloat32(inputs[n]))),
-    describeAll(from),
-  );
+  /** A function for each source: layers repeat, so a model has few different ones. */
+  const casts = new Map<string, CompiledFunction<Specs, unknown, T>>();
   try {
-    await cast(
-      from,
-      copies.map(([, to]) => to),
-    );
+    for (const [from, to] of copies) {
+      const specs = describeAll({ from });
+      const key = JSON.stringify([specs, to.dtype]);
+      const cast =
+        casts.get(key) ?? compile(engine, ({ from: x }) => (x.dtype === to.dtype ? x : inFloat32(x)), specs);
+      casts.set(key, cast);
+      await cast({ from }, [to]);
+    }
   } finally {
-    cast.release();
+    for (const cast of casts.values()) cast.release();
   }
 }
