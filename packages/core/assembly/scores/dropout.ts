@@ -1,3 +1,5 @@
+import { drawBlocks, word0, word1, word2, word3 } from '../random/philox';
+
 /**
  * Dropout of a tile: a mask of 32 bits for each of its m × n weights, all ones if the weight is kept. The
  * decisions are those of the schemes in `@tilewise/philox`, whose files have the formulas; here four blocks
@@ -6,42 +8,6 @@
  * Rows of masks are `ld` bytes apart. A row may write up to 32 elements before its first and after its last
  * column.
  */
-
-/** The words of four blocks: after `draw`, word w of the block in lane b is lane b of `wordW`. */
-let word0: v128 = i32x4.splat(0);
-let word1: v128 = i32x4.splat(0);
-let word2: v128 = i32x4.splat(0);
-let word3: v128 = i32x4.splat(0);
-
-@inline function lowHalves(even: v128, odd: v128): v128 {
-  return v128.shuffle<i32>(even, odd, 0, 2, 4, 6);
-}
-
-@inline function highHalves(even: v128, odd: v128): v128 {
-  return v128.shuffle<i32>(even, odd, 1, 3, 5, 7);
-}
-
-/** Philox4x32 (Salmon et al., SC'11) of four counters. */
-function draw(c0: v128, c1: v128, c2: v128, c3: v128, key0: u32, key1: u32, rounds: i32): void {
-  const m0 = i32x4.splat(0xd2511f53);
-  const m1 = i32x4.splat(0xcd9e8d57);
-  for (let round = 0; round < rounds; round++) {
-    const a = i64x2.extmul_low_i32x4_u(c0, m0);
-    const b = i64x2.extmul_high_i32x4_u(c0, m0);
-    const c = i64x2.extmul_low_i32x4_u(c2, m1);
-    const d = i64x2.extmul_high_i32x4_u(c2, m1);
-    c0 = v128.xor(v128.xor(highHalves(c, d), c1), i32x4.splat(key0));
-    c1 = lowHalves(c, d);
-    c2 = v128.xor(v128.xor(highHalves(a, b), c3), i32x4.splat(key1));
-    c3 = lowHalves(a, b);
-    key0 += 0x9e3779b9;
-    key1 += 0xbb67ae85;
-  }
-  word0 = c0;
-  word1 = c1;
-  word2 = c2;
-  word3 = c3;
-}
 
 /**
  * Draws one word per weight, which is kept if the word is at least `threshold`. Row i starts at word
@@ -83,8 +49,8 @@ export function keepWords(
       // A lane that has wrapped around carries.
       const carried = i32x4.sub(i32x4.splat(<u32>(block >> 32)), i32x4.lt_u(block0, first));
       const block1 = v128.and(carried, highBits);
-      if (counted) draw(low, high, block0, block1, key0, key1, 10);
-      else draw(block0, block1, low, high, key0, key1, 10);
+      if (counted) drawBlocks(low, high, block0, block1, key0, key1, 10);
+      else drawBlocks(block0, block1, low, high, key0, key1, 10);
       storeMasks(at, thresholds);
       at += 64;
       block += 4 * step;
@@ -138,7 +104,7 @@ export function keepBytes(
     const shift = ((i >> 3) & 1) * 16;
     let at = masks + <usize>(i - i0) * ld - <usize>(j0 & 31) * 4;
     for (let j = j0 & ~31; j < j0 + n; j += 32) {
-      draw(c0, c1, i32x4.splat(i >> 4), i32x4.splat(j >> 5), key0, key1, 7);
+      drawBlocks(c0, c1, i32x4.splat(i >> 4), i32x4.splat(j >> 5), key0, key1, 7);
       storeByteMasks(at, word0, shift, thresholds);
       storeByteMasks(at + 32, word1, shift, thresholds);
       storeByteMasks(at + 64, word2, shift, thresholds);

@@ -12,6 +12,7 @@ import type { Team } from '../team/team.ts';
 import type { KernelPrimitive } from './kernel-primitive.ts';
 import { prepareMap } from './map.ts';
 import { prepareMatMul } from './products/matmul.ts';
+import { prepareRandom } from './random.ts';
 import { prepareReduce } from './reduce.ts';
 import { prepareScatterAdd } from './scatter-add.ts';
 import { prepareSoftmax } from './softmax.ts';
@@ -63,6 +64,8 @@ function prepareOnKernels(
       return prepareMap(primitive, inputs, outputs[0]);
     case 'reduce':
       return prepareReduce(primitive, inputs, outputs[0]);
+    case 'random':
+      return prepareRandom(primitive, outputs[0]);
     case 'scatter-add':
       return [inputs[1], outputs[0]].every(isFloat) ? prepareScatterAdd(inputs, outputs[0]) : null;
     default:

@@ -66,6 +66,7 @@ export function bindSteps(
     const { steps, host, threads: dividedAmong } = current(kernels);
     for (let n = 0; n < steps.length; n++) {
       const { step, alone, shared } = steps[n];
+      step.check?.();
       const sharing = team && sharingOf(team, step);
       if (sharing) threads = sharing.threads;
       const isDivided = team && sharing && shared && threads === dividedAmong;

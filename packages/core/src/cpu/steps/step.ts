@@ -10,6 +10,8 @@ export interface Step {
   /** The size of the step, and the sizes from which threads share it. */
   readonly size: number;
   readonly sharedFrom: SharedFrom;
+  /** Throws if the step cannot run with the numbers that its operands have now. */
+  readonly check?: () => void;
   /** Whether the step can run again if a worker has failed: it does not write what it reads. */
   readonly isRepeatable?: boolean;
   /**

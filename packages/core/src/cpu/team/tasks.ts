@@ -34,6 +34,7 @@ export const taskKinds = {
   sumUpdates: 3,
   listUpdates: 4,
   fill: 5,
+  draw: 6,
 } as const;
 
 /** The passes over small heads, by their number in tasks. */
@@ -71,6 +72,9 @@ export function runTask(
       return;
     case taskKinds.listUpdates:
       matrices.listUpdates(n(0), n(1), n(2), n(3), n(4));
+      return;
+    case taskKinds.draw:
+      matrices.drawBernoulli(n(0), n(1), n(2), n(3), n(4), n(5));
       return;
     default:
       words.fill(n(0), n(1) >>> 2, (n(1) >>> 2) + n(2));

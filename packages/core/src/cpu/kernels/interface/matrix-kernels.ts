@@ -1,10 +1,11 @@
 import type { MatrixA, MatrixC, ProductExtents } from './parameters.ts';
 import type { PackKernels } from './tile-kernels.ts';
 
-/** Products of whole matrices, and sums of rows by index. */
+/** Products of whole matrices, sums of rows by index, and random numbers. */
 export interface MatrixKernels
   extends LineProductKernels,
     ScatterKernels,
+    RandomKernels,
     Pick<PackKernels, 'packRows' | 'packColumns'> {
   /**
    * Packs A (m × k) into strips: `STRIP` rows side by side for every step of the depth. The lines of A, `ld`
@@ -36,6 +37,17 @@ export interface ScatterKernels {
       ...[from: number, to: number, width: number, first: number, next: number],
       ...[updates: number, ld: number, output: number, ldOutput: number],
     ]
+  ): void;
+}
+
+/** Random numbers. */
+interface RandomKernels {
+  /**
+   * Draws elements `first` (a multiple of 16) ≤ n < `end` of a tensor, a byte each: 0 with the probability p
+   * (f32), else 1, as oneDNN's dropout does. All but `first` and `end` are addresses.
+   */
+  drawBernoulli(
+    ...of: [first: number, end: number, target: number, seed: number, offset: number, p: number]
   ): void;
 }
 
