@@ -35,6 +35,7 @@ export const taskKinds = {
   listUpdates: 4,
   fill: 5,
   draw: 6,
+  fewRows: 7,
 } as const;
 
 /** The passes over small heads, by their number in tasks. */
@@ -76,6 +77,9 @@ export function runTask(
     case taskKinds.draw:
       matrices.drawBernoulli(n(0), n(1), n(2), n(3), n(4), n(5));
       return;
+    case taskKinds.fewRows:
+      runFewRows(words, at + 1, matrices);
+      return;
     default:
       words.fill(n(0), n(1) >>> 2, (n(1) >>> 2) + n(2));
   }
@@ -109,6 +113,19 @@ function runProduct(
       if (isPacked) packStrips(rows, k, lines, lda, isTransposed, strips);
       multiplyPanels(rows, n, k, isPacked ? strips : lines, isPacked ? 0 : lda, panels, to, ldc);
     }
+  }
+}
+
+/** Computes some columns of a product of few rows, with the numbers from a word index on. */
+function runFewRows(words: Int32Array, at: number, { multiplyLines, addLineProducts }: MatrixKernels): void {
+  const [isTransposed, dtype] = [words[at] !== 0, words[at + 1]];
+  const [m, n, k] = [words[at + 2], words[at + 3], words[at + 4]];
+  const [x, ldx, lines, ld] = [words[at + 5], words[at + 6], words[at + 7], words[at + 8]];
+  const [to, ldTo] = [words[at + 9], words[at + 10]];
+  if (isTransposed) multiplyLines(dtype, m, n, k, x, ldx, lines, ld, to, ldTo);
+  else {
+    for (let i = 0; i < m; i++) words.fill(0, (to + i * ldTo) >>> 2, ((to + i * ldTo) >>> 2) + n);
+    addLineProducts(dtype, m, n, k, x, ldx, lines, ld, to, ldTo);
   }
 }
 

@@ -40,6 +40,12 @@ const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
     [normal([300, 256], 1).permute(1, 0), normal([328, 300], 2).permute(1, 0)],
     [256, 328],
   ],
+  'a row by a matrix': [{ kind: 'matmul' }, [normal([1, 512], 1), normal([512, 2051], 2)], [1, 2051]],
+  'a row by a transposed matrix': [
+    { kind: 'matmul' },
+    [normal([1, 512], 1), normal([2051, 512], 2).permute(1, 0)],
+    [1, 2051],
+  ],
   'products with one matrix': [
     { kind: 'matmul' },
     [normal([6, 128, 256], 1), normal([256, 64], 2)],

@@ -1,8 +1,10 @@
 import { elementCount } from '../../../tensor/shape.ts';
 import type { TensorDesc } from '../../../tensor/tensor.ts';
-import { copyBack } from '../../operands/resident.ts';
+import { copyBack, writable } from '../../operands/resident.ts';
+import { shareStep } from '../../steps/share-step.ts';
 import type { KernelPrimitive } from '../kernel-primitive.ts';
-import { matrixBatch } from './matrix-batch.ts';
+import { fewRowsSteps } from './few-rows-steps.ts';
+import { type MatrixBatch, matrixBatch } from './matrix-batch.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
 import { placeProduct, runProduct, stepOfProduct } from './placed-product.ts';
 import { prepareSplitK } from './split-k.ts';
@@ -15,26 +17,51 @@ import { prepareSplitK } from './split-k.ts';
 export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): KernelPrimitive | null {
   const product = matrixBatch(inputs, output);
   if (product.k === 0 || elementCount(output.shape) === 0) return null;
-  const isMatVec = hasFewRows(inputs[1], output);
-  const split = isMatVec ? null : prepareSplitK(product, output);
+  if (hasFewRows(inputs[1], output)) return prepareFewRows(product, inputs, output);
+  const split = prepareSplitK(product, output);
   if (split) return split;
   return {
     run(kernels, operands, [c], team) {
       const { loops, matrices, memory } = kernels;
       if (!loops || !matrices) return false;
       memory.reset();
-      if (isMatVec) runMatVec(kernels, matrices, operands, c);
-      else {
-        const placed = placeProduct(kernels, loops, product, operands, c);
-        runProduct(kernels, matrices, placed, team);
-        if (!placed.target) copyBack(memory, c, placed.at);
-      }
+      const placed = placeProduct(kernels, loops, product, operands, c);
+      runProduct(kernels, matrices, placed, team);
+      if (!placed.target) copyBack(memory, c, placed.at);
       return true;
     },
     steps(kernels, operands, [c]) {
-      if (!kernels.loops || isMatVec) return null;
+      if (!kernels.loops) return null;
       const step = stepOfProduct(kernels, placeProduct(kernels, kernels.loops, product, operands, c));
       return step && [step];
     },
+  };
+}
+
+function prepareFewRows(
+  product: MatrixBatch,
+  inputs: readonly TensorDesc[],
+  output: TensorDesc,
+): KernelPrimitive {
+  const stepsTo = fewRowsSteps(product, inputs, output);
+  return {
+    run(kernels, operands, [c], team) {
+      const { matrices, memory } = kernels;
+      if (!matrices) return false;
+      memory.reset();
+      // A matrix elsewhere is copied a few lines at a time.
+      if (team && stepsTo && memory.addressOf(operands[1].data) >= 0) {
+        const at = writable(memory, c);
+        const [step, ...others] = stepsTo(kernels, operands, at);
+        if (others.length === 0 && shareStep(kernels, step, team)) {
+          copyBack(memory, c, at);
+          return true;
+        }
+        memory.reset();
+      }
+      runMatVec(kernels, matrices, operands, c);
+      return true;
+    },
+    steps: (kernels, operands, [c]) => stepsTo?.(kernels, operands, writable(kernels.memory, c)) ?? null,
   };
 }
