@@ -1,5 +1,6 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
 import type { Model } from '../model/model.ts';
+import { nextTurn } from '../model/next-turn.ts';
 import { type Causal, cacheShapes, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
 
 /** A decoder with a cache of the keys and values of the tokens so far. */
@@ -89,6 +90,7 @@ export function cachedDecoder<T extends TensorDesc>(
         angles = next;
       }
       while (texts.some((text, b) => cached[b] < text.length)) {
+        await nextTurn();
         signal?.throwIfAborted();
         await readSome();
       }

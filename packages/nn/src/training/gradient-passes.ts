@@ -10,6 +10,7 @@ import {
 import { bytesOf } from '../model/bytes.ts';
 import { type LabelledBatch, labelledTensors } from '../model/labels.ts';
 import { describeAll, type Model } from '../model/model.ts';
+import { nextTurn } from '../model/next-turn.ts';
 import {
   dropoutNumbers,
   dropoutPlaces,
@@ -117,6 +118,7 @@ export function gradientPasses<T extends TensorDesc>(
     tensors: Readonly<Record<string, Tensor>>,
     given: PassOptions<T>,
   ): Promise<Results<LossResult, T>> {
+    await nextTurn();
     const { step, part, lossScale, totals, outputs } = given;
     const scalars = {
       ...(step !== undefined && dropoutNumbers(places, seed, step, part)),
