@@ -35,9 +35,10 @@ import { createWorkers } from './threads/workers.ts';
  * isolated); the workers start with the first such problem and do not keep a process alive.
  *
  * Attention reads its inputs when it is called: once the call has returned its promise, they may be
- * overwritten or transferred without changing the result. The exception is storage in a SharedArrayBuffer,
- * which is not copied: do not change it until the promise has settled. A call rejects with
- * InvalidArgumentError if an input has been released, or its buffer transferred.
+ * overwritten, transferred or released without changing the result. The exception is storage in shared
+ * memory, also that of an uploaded tensor, which is not copied: do not write to it until the promise has
+ * settled. `overwrite` returns false for a tensor that is being read. A call rejects with
+ * InvalidArgumentError if an input has been released before, or its buffer transferred.
  *
  * @throws InvalidArgumentError if `threads` is not a whole number from 1 to 64, or if `variant` or an option
  * is unknown; UnsupportedError if this host lacks the instructions of `variant`.

@@ -98,6 +98,35 @@ describe.each([
     expect(bits(await promise)).toEqual(gradients);
     expect(workers.ended).toBe(Number(fail));
   });
+
+  test('uploaded inputs may be released during a call, their memory is used again after it', async () => {
+    const { cpuEngine, inputs, Tensor } = fresh;
+    if (fail) workers.script = 'throw new Error("no workers here")';
+    const engine = cpuEngine({ threads });
+    const { q, k, v } = inputs();
+    const expected = bits(await engine.sdpa(q, k, v));
+    const uploaded = [q, k, v].map(t => engine.upload(t));
+    const places = uploaded.map(({ data }) => data.byteOffset);
+    const promises = [0, 1].map(() => engine.sdpa(uploaded[0], uploaded[1], uploaded[2]));
+    for (const t of uploaded) engine.release(t);
+    const others = [0, 1, 2].map(() => engine.upload(Tensor.zeros(q.shape)));
+    for (const results of await Promise.all(promises)) expect(bits(results)).toEqual(expected);
+    for (const t of others) engine.release(t);
+    const again = [0, 1, 2].map(() => engine.upload(q).data.byteOffset);
+    expect(again).toEqual(places);
+  });
+});
+
+test('an uploaded input is not overwritten during a call', async () => {
+  const { cpuEngine, inputs } = fresh;
+  const engine = cpuEngine({ threads: 2 });
+  const { q, k, v } = inputs();
+  const expected = bits(await engine.sdpa(q, k, v));
+  const uploaded = engine.upload(v);
+  const promise = engine.sdpa(q, k, uploaded);
+  expect(engine.overwrite?.(uploaded, q)).toBe(false);
+  expect(bits(await promise)).toEqual(expected);
+  expect(engine.overwrite?.(uploaded, q)).toBe(true);
 });
 
 test('an input whose buffer has been transferred is refused by its name, and the workers go on', async () => {

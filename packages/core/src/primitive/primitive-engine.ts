@@ -89,8 +89,9 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
   /**
    * Replaces the content of a tensor from `upload` by that of a host tensor of the same dtype, shape and
    * strides, after all work that has been submitted. Returns false, and writes nothing, if the tensors differ
-   * in one of these, if the tensor is a view, if work that may use the tensor waits to be submitted, or if
-   * `upload` would return the host tensor itself. Absent from engines that use host tensors themselves.
+   * in one of these, if the tensor is a view, if work that may use the tensor waits to be submitted or, on
+   * the host, is not done, or if `upload` would return the host tensor itself. Absent from engines that use
+   * host tensors themselves.
    */
   overwrite?(tensor: T, from: Tensor): boolean;
   /**

@@ -10,8 +10,10 @@ import { forwardSize, sharedBackward } from '../attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from '../kernels/engine-kernels.ts';
 import { kernelModules } from '../kernels/host-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
+import { holdResident } from '../kernels/memory/resident-tensors.ts';
 import type { Variant } from '../kernels/variant.ts';
 import { type Pool, WorkerFailure } from './pool.ts';
+import { tensorsIn } from './shared/operand-parts.ts';
 import { copyPart, moved } from './shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threaded.ts';
@@ -54,7 +56,9 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
       return engineKernels.withKernels(variant, kernels => onKernels(given, kernels));
     };
     if (workers && multiplications >= WORTH_THREADS && workers.pool !== null) {
-      return onWorkers(workers, problem, operands, onThreads, here);
+      // The workers read uploaded tensors in place, and the caller may release them in the meantime.
+      const pass = onWorkers(workers, problem, operands, onThreads, here);
+      return pass.finally(holdResident(tensorsIn(operands)));
     }
     if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
     const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));

@@ -9,11 +9,18 @@ import type { Memory } from './memory.ts';
 interface Block {
   readonly memory: Memory;
   readonly at: number;
+  /** How many use the block: its tensor, until it is released, and each call that holds it. */
+  users: number;
 }
 
 /** The storage of tensors in the memory of kernels, by the tensors' arrays, which their views share. */
 const blocks = new WeakMap<TypedArray, Block>();
-const unreachable = /* @__PURE__ */ new FinalizationRegistry<Block>(({ memory, at }) => memory.free(at));
+const unreachable = /* @__PURE__ */ new FinalizationRegistry<Block>(letGo);
+
+function letGo(block: Block): void {
+  block.users--;
+  if (block.users === 0) block.memory.free(block.at);
+}
 
 /**
  * A tensor with undefined contents in the memory of a variant's kernels, which read and write it in place. It
@@ -31,7 +38,7 @@ export function allocateResident(variant: Variant, desc: PartialDesc): Tensor {
   const { buffer, at } = storage;
   const ArrayType = allocate(0).constructor as new (b: ArrayBufferLike, at: number, n: number) => TypedArray;
   const data = new ArrayType(buffer, at, length);
-  const block = { memory, at };
+  const block = { memory, at, users: 1 };
   blocks.set(data, block);
   unreachable.register(data, block, data);
   return Tensor.wrap(data, { dtype, shape, strides });
@@ -52,13 +59,23 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
 }
 
 /**
+ * Keeps the storage of tensors in the memory of kernels, even if they are released, until the returned
+ * function is called. Until then they cannot be overwritten.
+ */
+export function holdResident(tensors: readonly Tensor[]): () => void {
+  const held = tensors.flatMap(({ data }) => blocks.get(data) ?? []);
+  for (const block of held) block.users++;
+  return () => held.forEach(letGo);
+}
+
+/**
  * Replaces the contents of a tensor that `toResident` has copied. Returns false, and writes nothing, if the
- * tensor is a view or has been released, if `from` has another dtype, shape or strides, or if `from` is
- * itself in the memory of the kernels.
+ * tensor is a view, has been released or is held, if `from` has another dtype, shape or strides, or if `from`
+ * is itself in the memory of the kernels.
  */
 export function overwriteResident(variant: Variant, tensor: Tensor, from: Tensor): boolean {
   const { data, offset, dtype, shape, strides } = tensor;
-  const isWhole = blocks.has(data) && offset === 0 && data.length === elementsSpanned(tensor);
+  const isWhole = blocks.get(data)?.users === 1 && offset === 0 && data.length === elementsSpanned(tensor);
   const isAlike = from.dtype === dtype && sameShape(from.shape, shape) && sameShape(from.strides, strides);
   if (!isWhole || !isAlike || !isResident(variant, tensor) || isResident(variant, from)) return false;
   data.set(from.data.subarray(from.offset, from.offset + data.length));
@@ -87,6 +104,6 @@ export function releaseResident({ data }: Tensor): void {
   if (!block) return;
   blocks.delete(data);
   unreachable.unregister(data);
-  block.memory.free(block.at);
+  letGo(block);
   Object.defineProperty(data, 'length', { value: 0 });
 }

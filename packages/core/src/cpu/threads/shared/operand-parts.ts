@@ -49,7 +49,7 @@ function isHeadsInOrder(t: unknown): boolean {
 }
 
 /** The tensors in a value, at any depth. */
-function tensorsIn(value: unknown): Tensor[] {
+export function tensorsIn(value: unknown): Tensor[] {
   if (value instanceof Tensor) return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(tensorsIn) : [];
 }
