@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { typescriptKernels } from '../typescript/typescript-kernels.ts';
 import { createMemory } from './memory.ts';
 
-test('panels stay out of the memory below the base after memory has run out', () => {
+test('panels that fit are allocated above the base, also if earlier chunks cannot become one', () => {
   const base = 4096;
   let most = 2 ** 21;
   const initial = new ArrayBuffer(2 ** 20);
@@ -18,9 +18,8 @@ test('panels stay out of the memory below the base after memory has run out', ()
   expect(memory.keep(2 ** 19)).not.toBeNull();
   memory.scratch(2 ** 17);
   most = byteLength;
-  expect(() => memory.reset()).toThrow('no memory');
   memory.reset();
-  expect(memory.scratch(16).at).toBeGreaterThanOrEqual(base);
+  expect(memory.scratch(2 ** 16).at).toBeGreaterThanOrEqual(base);
 });
 
 test('the kernels in TypeScript refuse memory that their addresses do not reach', () => {

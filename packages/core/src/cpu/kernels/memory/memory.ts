@@ -122,11 +122,13 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       chunks = [];
       generation++;
       const bytes = chunkBytes;
-      // If there is no memory for the chunk, no panels are left.
       chunkBytes = 0;
-      top = 0;
       end = 0;
-      addChunk(bytes);
+      try {
+        addChunk(bytes);
+      } catch {
+        // Tensors lie between the places of the chunks. The next panels may need less.
+      }
     }
     top = chunks[0] ?? 0;
   }
