@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createEngineKernels } from '../engine-kernels.ts';
 import { typescriptKernels } from '../typescript/typescript-kernels.ts';
 import { createMemory } from './memory.ts';
 
@@ -25,4 +26,13 @@ test('panels that fit are allocated above the base, also if earlier chunks canno
 test('the kernels in TypeScript refuse memory that their addresses do not reach', () => {
   const outOfMemory = expect.objectContaining({ code: 'OUT_OF_MEMORY' });
   expect(() => typescriptKernels().memory.scratch(2 ** 29)).toThrow(outOfMemory);
+});
+
+test('the kernels in WebAssembly have memory up to, and not including, the last page of 32-bit addresses', () => {
+  const { memory } = createEngineKernels('wasm-simd');
+  const page = 2 ** 16;
+  let pages = 2 ** 16;
+  while (!memory.keep(pages * page)) pages--;
+  // The address after a tensor is not 0.
+  expect(memory.bytes).toBe(2 ** 32 - page);
 });

@@ -34,10 +34,10 @@ const PAGE = 65_536;
 /** Grows by more than needed, so that the memory does not grow again for every panel. */
 const GROWTH = 16;
 /**
- * The maximum sizes of a memory, in pages, which are tried in turn: all that 32 bits can address, or as much
- * as a small host can reserve.
+ * The maximum sizes of a memory, in pages, which are tried in turn: what 32 bits can address without the last
+ * page, because the address after a tensor must not be 0, or as much as a small host can reserve.
  */
-const LARGEST = [65_536, 16_384, 4096];
+const LARGEST = [65_535, 16_384, 4096];
 
 /** Kernels of a compiled module, with their own memory. */
 export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kernels {
