@@ -3,6 +3,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import type { BoundWork, TensorEngine } from '@tilewise/core/primitive';
 import { expect, test, vi } from 'vitest';
 import { add, attention, compile, matmul, multiply, type Variable } from '../frontends/functions/index.ts';
+import { Graph } from '../graph.ts';
 
 const filled = (shape: readonly number[], seed: number): Tensor =>
   Tensor.from(
@@ -95,4 +96,23 @@ test('when all tensors recur, the engine runs all steps at once, with attention 
   expect(join).toHaveBeenCalledTimes(2);
   expect(runs.mock.calls.length).toBeGreaterThan(3);
   run.release();
+});
+
+test('a tensor that is released after several runs is refused by its name, and nothing is written', async () => {
+  const engine = cpuEngine({ threads: 1 });
+  const g = new Graph();
+  const [x, y, z] = [1, 2, 3].map(() => g.tensor({ dtype: 'f32', shape: [4, 4] }));
+  g.op('MatMul', { inputs: [x, y], outputs: [z] });
+  const compiled = g.finalize().compile(engine);
+  const upload = (seed: number): Tensor => engine.upload(filled([4, 4], seed));
+  for (const released of [x, z]) {
+    const bindings: Record<number, Tensor> = { [x.id]: upload(1), [y.id]: upload(2), [z.id]: upload(3) };
+    for (let n = 0; n < 3; n++) await compiled.execute(bindings);
+    engine.release(bindings[released.id]);
+    const next = upload(4);
+    await expect(compiled.execute(bindings)).rejects.toThrow(
+      `tensor ${released.id} must have 16 elements of storage, has 0: it was released`,
+    );
+    expect(next.toFloat32()).toEqual(filled([4, 4], 4).toFloat32());
+  }
 });

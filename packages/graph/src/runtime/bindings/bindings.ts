@@ -77,7 +77,7 @@ export function createCheckBindings<T extends TensorDesc>(
     const isSame = desc !== undefined && slot.last.is(desc);
     if (!isSame) checkBound(slot.tensor, desc, slot.expected);
     const isHost = desc instanceof Tensor && !slot.isOutput;
-    const place = isHost ? hostPlaceOf(desc) : primitives.placeOf(desc as T, slot.name);
+    const place = isHost ? hostPlaceOf(desc, slot.name) : primitives.placeOf(desc as T, slot.name);
     return { slot, desc, ...place, isKnown: isSame && slot.byteOffset === place.byteOffset };
   }
 
