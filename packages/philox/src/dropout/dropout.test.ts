@@ -9,6 +9,7 @@ import {
   dropoutMask,
   dropoutOffsetIncrement,
 } from './dropout.ts';
+import { dropoutSchemeNames } from './rules.ts';
 import type { DropoutSchemeName } from './scheme.ts';
 import { dropoutSchemes } from './schemes.ts';
 
@@ -208,6 +209,15 @@ describe('createDropout', () => {
         -50,
       ),
     ]);
+  });
+
+  it.each(dropoutSchemeNames)('decides columns past 2^31 of a row at once (%s)', scheme => {
+    const shape = { B: 1, H: 1, Sq: 1, Skv: 2 ** 32 };
+    const { keep, keepRow } = createDropout({ p: 0.5, seed: 9, scheme, shape });
+    const first = 2 ** 31 + 5;
+    const row = new Uint8Array(60);
+    keepRow(0, 0, 0, first, first + row.length, row);
+    expect(Array.from(row, kept => kept === 1)).toEqual(Array.from(row, (_, n) => keep(0, 0, 0, first + n)));
   });
 
   it("scales by 1/(1 - p) as PyTorch's table has it, and by 0 where all is dropped", () => {

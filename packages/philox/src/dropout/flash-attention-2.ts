@@ -68,7 +68,7 @@ function flashAttention2Decider(draw: DropoutDraw): KeepDecider {
     keepRow(b, h, i, j0, j1, out, at = 0) {
       const shift = ((i >> 3) & 1) * 16;
       const first = at - j0;
-      for (let tile = j0 & ~31; tile < j1; tile += 32) {
+      for (let tile = j0 - (j0 % 32); tile < j1; tile += 32) {
         for (let pair = 0; pair < 8; pair += 2) {
           drawBlock(b, h, i, tile + pair);
           for (let group = 0; group < 4; group++) {
