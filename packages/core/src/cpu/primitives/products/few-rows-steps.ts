@@ -26,8 +26,8 @@ const COLUMNS = 64;
 type StepsOfProduct = (kernels: Kernels, operands: readonly Tensor[], result: number) => readonly Step[];
 
 /**
- * The steps of a product of few rows, see `hasFewRows`: each task computes some columns of all rows. Rows of A
- * and C that are not contiguous f32 are copied before and after. Null if the rows are not evenly spaced.
+ * The steps of a product of few rows, see `hasFewRows`: each task computes some columns of all rows. Rows of
+ * A and C that are not contiguous f32 are copied before and after. Null if the rows are not evenly spaced.
  */
 export function fewRowsSteps(
   { batch, m, n, k, ...strides }: MatrixBatch,
