@@ -23,6 +23,12 @@ describe('goldenCall', () => {
     expect(callOf('window_right_only').options.window).toEqual({ right: 4, align: 'bottom-right' });
   });
 
+  test('gives ALiBi its diagonal, also where no bound hides a key', () => {
+    const golden = loadGolden('alibi_causal_br_rect', committed);
+    const { options } = goldenCall({ ...golden, params: { ...golden.params, causal: false } }, shapeAndDtype);
+    expect(options.window).toEqual({ align: 'bottom-right' });
+  });
+
   test('gives masks as bool and score terms as f32', () => {
     expect(callOf('mask_dead_head').options.mask).toBe('bool[1,3,1,1]');
     expect(callOf('bias_neg_inf_entries').options.bias).toBe('f32[1,2,16,16]');

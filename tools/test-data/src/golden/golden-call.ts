@@ -62,8 +62,9 @@ function goldenOptions<T>({ params, inputs }: GoldenCase, makeTensor: MakeTensor
   const align = params.align === 'br' ? 'bottom-right' : 'top-left';
   const options: GoldenOptions<T> = { scale: params.scale };
   if (params.causal) options.causal = params.align === 'br' ? 'bottom-right' : true;
-  if (params.window) {
-    const [left, right] = params.window;
+  // ALiBi measures its distances from the diagonal, also where no bound hides a key.
+  if (params.window || slopes) {
+    const [left, right] = params.window ?? [-1, -1];
     options.window = { align, ...(left >= 0 && { left }), ...(right >= 0 && { right }) };
   }
   if (mask) options.mask = makeTensor(mask, { dtype: 'bool' });
