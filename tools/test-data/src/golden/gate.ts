@@ -1,3 +1,4 @@
+import { keptRounding } from './kept-rounding.ts';
 import type { GoldenCase } from './parse-golden.ts';
 
 export type StorageDType = 'f32' | 'f16' | 'bf16';
@@ -34,8 +35,9 @@ const fileName: Readonly<Record<string, string>> = { dAlibi: 'dslopes' };
  * largest case, so the relative error is below 26u at worst; errors spread evenly within ± that bound have a
  * 1/√3 of it as RMS, and |v − o| is around M/2: 26u·(M/2)/√3 ≈ 7.5u·M ≈ 4.5e-7·M. `lse` gets 3 units of
  * WGSL's log, 6u·M ≈ 3.6e-7·M. Both round up to 5e-7·M. A gradient has one error of that size from p and one
- * from dp − delta, so it gets 1e-6·M. dbias also gets what its sums keep of the rounding of o, see
- * `keptRounding`. The f16 and bf16 floor adds the store: rounding to a spacing of ulp(M) has RMS ulp(M)/√12.
+ * from dp − delta, so it gets 1e-6·M. dbias and dslopes also get what their sums keep of the rounding of o,
+ * see `keptRounding`. The f16 and bf16 floor adds the store: rounding to a spacing of ulp(M) has RMS
+ * ulp(M)/√12.
  */
 export function gate(golden: GoldenCase, tensor: string, storage: StorageDType): ErrorSize {
   const forward = tensor === 'o' || tensor === 'lse';
@@ -62,32 +64,6 @@ export function gate(golden: GoldenCase, tensor: string, storage: StorageDType):
  */
 export function referenceGate(golden: GoldenCase, tensor: string): number {
   return 1e-6 * magnitude(golden, tensor) + keptRounding(golden, tensor, 2 ** -24);
-}
-
-/**
- * The rounding of o that remains in dbias. Backward computes delta_i = Σ_d dO_id o_id from the o that forward
- * stored, each element with a relative error of at most u, so that delta_i is off by at most u·A_i, where A_i
- * = Σ_d |dO_id o_id|. An element of dbias is Σ P_ij (dP_ij − delta_i) over the rows i and keys j that share
- * it. In exact arithmetic the terms of a row cancel over its keys (Σ_j P_ij dP_ij = delta_i and Σ_j P_ij =
- * 1), while the error of delta_i counts Σ_j P_ij ≤ 1 times. So the element is off by at most u·ΣA_i over its
- * rows, however small it is itself. This function returns the largest such sum over the elements.
- */
-function keptRounding({ inputs, outputs }: GoldenCase, tensor: string, u: number): number {
-  const { dO, bias } = inputs;
-  const { o } = outputs;
-  if (tensor !== 'dbias' || o?.shape.length !== 4 || !bias || !dO) return 0;
-  const [B = 0, H = 0, S = 0, D = 0] = o.shape;
-  const source = [...Array<number>(4 - bias.shape.length).fill(1), ...bias.shape];
-  const sums = new Map<string, number>();
-  for (let row = 0; row < B * H * S; row++) {
-    const place = [Math.floor(row / (H * S)), Math.floor(row / S) % H, row % S];
-    const element = place.map((n, d) => (source[d] === 1 ? 0 : n)).join();
-    let sum = sums.get(element) ?? 0;
-    for (let at = row * D; at < (row + 1) * D; at++)
-      sum += Math.abs(Number(dO.data[at]) * Number(o.data[at]));
-    sums.set(element, sum);
-  }
-  return u * Math.max(0, ...sums.values());
 }
 
 /**
