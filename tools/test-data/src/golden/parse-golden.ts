@@ -58,9 +58,9 @@ type EncodedCase = Omit<GoldenCase, 'inputs' | 'outputs'> & {
 
 /** Decodes the text of a golden case's file. */
 export function parseGolden(text: string): GoldenCase {
-  const encoded: EncodedCase = JSON.parse(text);
+  const encoded: EncodedCase = Object(JSON.parse(text));
   const { name, params, refErr, maxAbs, deadRows } = encoded;
-  for (const part of ['params', 'inputs', 'outputs'] as const)
+  for (const part of ['params', 'inputs', 'outputs', 'maxAbs'] as const)
     if (Object(encoded[part]) !== encoded[part]) throw new Error(`A golden case has no ${part}.`);
   return {
     name,

@@ -17,6 +17,7 @@ import {
   type StorageDType,
 } from '@tilewise/test-data';
 import type { Outcome } from '../../cases/case.ts';
+import { checkCase, knownParams } from './check-case.ts';
 import { poisonPadding } from './poison-padding.ts';
 import { type TensorError, tensorError, worstOf } from './worst-error.ts';
 
@@ -37,11 +38,6 @@ const knownInputs = [
   'cuSeqKv',
 ];
 
-const knownParams = [
-  ...['layout', 'B', 'Hq', 'Hk', 'Sq', 'Skv', 'Dqk', 'Dv', 'scale', 'scaleIsDefault', 'causal', 'align'],
-  ...['window', 'softcap', 'dropoutP', 'kvLens', 'qLens', 'maxSeqQ', 'maxSeqKv'],
-];
-
 /**
  * Runs one golden case forward and backward, the backward pass on the engine's own o and lse, and compares
  * every result that the case contains. If the engine cannot run a part, the case is unsupported, provided
@@ -56,6 +52,7 @@ export async function runGolden<T extends TensorDesc>(
   if (strange.length > 0) return unsupported(null, [`the input ${strange.join(', ')} is not known`]);
   const params = Object.keys(golden.params).filter(name => !knownParams.includes(name));
   if (params.length > 0) return unsupported(null, [`the parameter ${params.join(', ')} is not known`]);
+  checkCase(golden);
 
   const held: T[] = [];
   const hold = <U extends T>(tensor: U): U => {
