@@ -8,6 +8,8 @@ const [B, Hk, G, Sq, Skv, D, Dv] = [2, 2, 3, 5, 7, 4, 6];
 interface Backward {
   /** Multiply, Divide, or no scale at all. */
   readonly scale?: 'Multiply' | 'Divide';
+  /** Uses a scale for each query. */
+  readonly scaleOfRows?: boolean;
   /** The shape of an additive mask. */
   readonly mask?: readonly number[];
   readonly causal?: boolean;
@@ -26,6 +28,7 @@ interface Backward {
 /** The backward graph of attention, in oneDNN's form. */
 function backward({
   scale,
+  scaleOfRows,
   mask,
   causal,
   dropout,
@@ -42,7 +45,7 @@ function backward({
   const v = g.input([...shared, Skv, Dv]);
   const given = fromProbabilities || again ? null : g.input([...heads, Sq, Dv]);
   const dO = g.input([...heads, Sq, Dv]);
-  const factor = g.scalar(scale === 'Divide' ? 2 : 0.6);
+  const factor = scaleOfRows ? g.input([Sq, 1]) : g.scalar(scale === 'Divide' ? 2 : 0.6);
   const stream = [g.scalar(7n, 'i64'), g.scalar(2n, 'i64'), g.scalar(0.3)];
   const drop = (x: LogicalTensor) => (dropout ? g.op('Dropout', [x, ...stream]) : x);
   const sumOfGroup = (x: LogicalTensor) =>
@@ -122,6 +125,12 @@ describe('a backward graph is one partition that runs as one call', () => {
     await expectSame(graph, bindings, 4e-6);
     expect(kernelsOf(graph, bindings)).toEqual(['sdpa-backward attention']);
   });
+});
+
+test('scores that are masked and have a scale for each query run operation by operation', async () => {
+  const { graph, bindings } = backward({ scale: 'Multiply', scaleOfRows: true, causal: true });
+  await expectSame(graph, bindings, 4e-6);
+  expect(kernelsOf(graph, bindings)).toEqual(['sdpa-backward operations']);
 });
 
 test('gradients of single heads that share keys are not summed unless the graph says so', async () => {

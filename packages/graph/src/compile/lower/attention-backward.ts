@@ -24,7 +24,8 @@ export function lowerBackward(parts: BackwardParts, lowering: MatchLowering): bo
   const layout = headLayout(scores);
   const found = queriesAndKeys(parts.chain, layout, lowering);
   const program = found && scoreProgram(parts.chain, layout, lowering);
-  if (!program) return false;
+  // If the gradient ignores a mask, only the options are correct: a masked score then has a probability of 0.
+  if (!program || (parts.ignoresMasks && !program.options)) return false;
   const { q } = found;
   const [Sq, Skv] = scores.slice(-2);
   // A gradient that is not summed over groups has one head per query head.
@@ -42,7 +43,6 @@ export function lowerBackward(parts: BackwardParts, lowering: MatchLowering): bo
   const options: StepOptions = {
     ...program,
     ...(parts.dropout && { dropout: stepDropout(parts.dropout, lowering) }),
-    // The options are correct only if masked scores have a probability of 0.
     optionsOnly: parts.ignoresMasks,
     equal: parts.equal.map(([a, b]) => [lowering.value(a).index, lowering.value(b).index] as const),
   };
