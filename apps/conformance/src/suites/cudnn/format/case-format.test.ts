@@ -18,6 +18,12 @@ describe('a case is understood whole or not at all', () => {
       { flags: { ragged: 'k,v' } },
       'the flag ragged has a value that the runner does not know: "k,v"',
     ],
+    ['a page size', { flags: { paged: true, block_size: 0 } }, 'the flag block_size has a value'],
+    [
+      'a negative tolerance',
+      { tol: { o: [-1, 0] } },
+      'tol.o must be [absolute, relative], both ≥ 0, got [-1,0]',
+    ],
     ['an operation', { op: 'sdpa_int8_fwd' }, 'there is no operation sdpa_int8_fwd'],
     ['a dtype', { dtype: 'fp4' }, 'dtype fp4 is not known'],
     ['a layout', { layout: 'hsbb', strides: undefined }, 'the layout hsbb is not known'],

@@ -150,11 +150,13 @@ function extent(name: string, value: unknown): number {
   return number;
 }
 
+const isTolerance = (x: unknown): boolean => Number.isFinite(x) && Number(x) >= 0;
+
 function parseTolerances(value: unknown): CudnnCase['tol'] {
   if (value === undefined) return {};
   for (const [name, pair] of Object.entries(Object(value))) {
-    if (!Array.isArray(pair) || pair.length !== 2 || !pair.every(Number.isFinite)) {
-      throw new Error(`tol.${name} must be [absolute, relative], got ${JSON.stringify(pair)}`);
+    if (!Array.isArray(pair) || pair.length !== 2 || !pair.every(isTolerance)) {
+      throw new Error(`tol.${name} must be [absolute, relative], both ≥ 0, got ${JSON.stringify(pair)}`);
     }
   }
   return value as CudnnCase['tol'];

@@ -113,7 +113,7 @@ const checks: { readonly [F in keyof Required<Flags>]: Check } = {
   max_total_seq_len_q: isInteger,
   max_total_seq_len_kv: isInteger,
   paged: isBoolean,
-  block_size: isInteger,
+  block_size: value => isInteger(value) && Number(value) > 0,
   packed_page_table: isBoolean,
   max_seq_len_kv: isInteger,
   diagonal_alignment: isOneOf('TOP_LEFT', 'BOTTOM_RIGHT'),

@@ -77,6 +77,9 @@ export function parseGraphCase(
       case: raw.case,
       strange: `expected-n-partitions must be a whole number of at least 0, got '${count}'`,
     };
+  const { 'attr-fpmath': fpmath = 'strict' } = options;
+  if (!/^(strict|bf16|f16|tf32|any)(:(true|false))?$/.test(fpmath))
+    return { case: raw.case, strange: `attr-fpmath must be a mode of oneDNN, got '${fpmath}'` };
   const { inputs, matmul_gflop: gflop } = raw;
   if (!(inputs === undefined || inputs === null || (Array.isArray(inputs) && inputs.every(isResolvedTensor))))
     return { case: raw.case, strange: 'inputs must be a list of { id, shape, stride }' };

@@ -135,6 +135,8 @@ describe('the options of a case', () => {
       reason: 'the key in_shapes is not known',
     });
     expect(parsed({ dt: ['f16'] }).strange).toBe('dt must be text, got ["f16"]');
+    expect(parsed({ 'attr-fpmath': 'f7' }).strange).toBe("attr-fpmath must be a mode of oneDNN, got 'f7'");
+    expect(parsed({ 'attr-fpmath': 'tf32:false' }).strange).toBeUndefined();
     expect(parsed({ inputs: [{ id: 0 }] }).strange).toBe('inputs must be a list of { id, shape, stride }');
   });
 
