@@ -29,6 +29,8 @@ export function compareTensors(name: string, got: Tensor, expected: Tensor): Out
       error: null,
       reason: `${name} has shape [${got.shape}], expected [${expected.shape}]`,
     };
+  if (got.dtype !== expected.dtype)
+    return { status: 'fail', error: null, reason: `${name} is ${got.dtype}, expected ${expected.dtype}` };
   const [values, wanted] = [got.toFloat64(), expected.toFloat64()];
   const limit = allowed(expected, wanted);
   let worst = 0;

@@ -57,6 +57,7 @@ describe('the gate of results', () => {
     Tensor.from(values, [values.length], { dtype });
   test.each([
     ['f32 within 1e-3 of the number', tensor([1000.9, 0]), tensor([1000, 0]), 'pass'],
+    ['another dtype', tensor([1]), tensor([1], 'f16'), 'fail'],
     ['f32 beyond 1e-3 of the number', tensor([1001.1, 0]), tensor([1000, 0]), 'fail'],
     ['f16 two units of the largest', tensor([1, 1024 + 2], 'f16'), tensor([1, 1024], 'f16'), 'pass'],
     ['f16 three units of the largest', tensor([1, 1024 + 3], 'f16'), tensor([1, 1024], 'f16'), 'fail'],
@@ -112,20 +113,24 @@ test('a case without something to compare with fails', async () => {
   const [x, y] = [g.tensor({ dtype: 'f32', shape: [] }), g.tensor({ dtype: 'f32' })];
   g.op('Abs', { inputs: [x], outputs: [y] });
   const folder = mkdtempSync(join(tmpdir(), 'tilewise-onnx-'));
-  for (const name of ['no-data', 'no-output']) {
+  for (const name of ['more-outputs', 'no-data', 'no-output']) {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, 'model.onnx'), toOnnx(g));
   }
-  mkdirSync(join(folder, 'no-output/test_data_set_0'));
   // A scalar f32 tensor: its data type is 1, and its raw data, field 9, four bytes.
-  writeFileSync(
-    join(folder, 'no-output/test_data_set_0/input_0.pb'),
-    Uint8Array.from([16, 1, 74, 4, 0, 0, 0, 0]),
-  );
+  const zero = Uint8Array.from([16, 1, 74, 4, 0, 0, 0, 0]);
+  const store = (name: string, files: readonly string[]): void => {
+    const set = join(folder, name, 'test_data_set_0');
+    mkdirSync(set);
+    for (const file of files) writeFileSync(join(set, `${file}.pb`), zero);
+  };
+  store('no-output', ['input_0']);
+  store('more-outputs', ['input_0', 'output_0', 'output_1']);
   const { pass, fail, unsupported } = await outcomes({ cases: folder });
   rmSync(folder, { recursive: true });
   expect([...pass, ...unsupported]).toEqual([]);
   expect(fail).toEqual([
+    'more-outputs: there are expected values of 2 outputs, and the model has 1',
     'no-data: the folder has no test_data_set_0',
     expect.stringMatching(/^no-output: there is no expected value of 't\d+'$/),
   ]);

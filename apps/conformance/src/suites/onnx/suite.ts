@@ -95,6 +95,10 @@ async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngin
       );
       const results = await model.run(engine, feeds);
       const wanted = outputs();
+      if (wanted.length > model.outputs.length)
+        return fail(
+          `there are expected values of ${wanted.length} outputs, and the model has ${model.outputs.length}`,
+        );
       for (const [n, name] of model.outputs.entries()) {
         const expected = wanted[n];
         const own = results[name];
