@@ -1,5 +1,5 @@
 import type { SumTools } from '../../config/kernel-config.ts';
-import { scoreInputGradientKernels, scoreInputVectors } from './dbias.ts';
+import { scoreInputGradientKernels, scoreInputVectors } from './dbias-dalibi.ts';
 import { dsinkKernel } from './dsink.ts';
 
 /** The kernels of the gradients of bias, ALiBi slopes and sinks. */
