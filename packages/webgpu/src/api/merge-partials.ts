@@ -17,7 +17,7 @@ import { rowAddressing } from '../attention/layout/row-results.ts';
 import { sizesOf } from '../attention/plan/tensors.ts';
 import { unlimitedBudget } from '../codegen/binding-pressure.ts';
 import { renameTensors } from '../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../codegen/shader-part.ts';
 import { checkContext } from '../device/check-kind.ts';
 import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
@@ -96,7 +96,7 @@ function planMerge(
   const [B, Hq, Sq, Dv] = o.shape;
   const rows: MergedRows = {
     ...{ B, Hq, Sq, Dv, o, outputs: ['lse'], hasSink: false },
-    parts: [{ uniforms: wholeUniforms({ Sq, Dv }) }, denseRows, rowAddressing({ q: o, Hq, Sq })],
+    parts: [{ uniforms: u32Uniforms({ Sq, Dv }) }, denseRows, rowAddressing({ q: o, Hq, Sq })],
   };
   demandSupport(headSizeReasons(Dv));
   const count = given.length;

@@ -6,7 +6,7 @@ import {
   kernelSpec,
   withFallbacks,
 } from './kernel-spec.ts';
-import { gatheredBinding, gatheredTensor, type StorageBinding, wholeUniforms } from './shader-part.ts';
+import { gatheredBinding, gatheredTensor, type StorageBinding, u32Uniforms } from './shader-part.ts';
 
 /**
  * The kernels of a plan, preceded by the kernels that gather the tensors which they do not bind;
@@ -56,7 +56,7 @@ function gatherKernel({ name, elementBytes }: StorageBinding, count: number, to:
           { name, variable: 'source', element: 'u32', access: 'read', elementBytes, alignment: elementBytes },
           { ...gatheredBinding, variable: 'target_words', access: 'read_write' },
         ],
-        uniforms: wholeUniforms({ count, source_base: { wordOf: name }, target_base, to }),
+        uniforms: u32Uniforms({ count, source_base: { wordOf: name }, target_base, to }),
       },
     ],
     body: `

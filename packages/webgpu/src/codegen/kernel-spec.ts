@@ -6,7 +6,7 @@ import {
   type StorageBinding,
   segmentName,
   type UniformField,
-  wholeUniforms,
+  u32Uniforms,
 } from './shader-part.ts';
 import { formatWgsl } from './text.ts';
 
@@ -105,7 +105,7 @@ export function kernelSpec(kernel: {
       ? kernel.groups
       : kernel.groups.batches * kernel.groups.heads * kernel.groups.tiles * kernel.groups.each;
   const count: ShaderPart = {
-    uniforms: wholeUniforms({ first_group: { dispatch: 'first' }, end_group: { dispatch: 'end' } }),
+    uniforms: u32Uniforms({ first_group: { dispatch: 'first' }, end_group: { dispatch: 'end' } }),
   };
   const { wgsl, bindings, gathered, uniforms } = declareParts([count, ...parts], all =>
     tensorsToGather(all, bindingBudget),

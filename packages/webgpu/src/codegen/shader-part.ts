@@ -74,8 +74,8 @@ export interface UniformField {
   readonly value: number | EncodeTimeValue;
 }
 
-/** Integer uniforms, named by a prefix followed by the keys or indices of their values. */
-export const wholeUniforms = (
+/** Uniforms of type u32, named by a prefix followed by the keys or indices of their values. */
+export const u32Uniforms = (
   values: Readonly<Record<string, UniformField['value']>> | readonly number[],
   prefix = '',
 ): UniformField[] =>

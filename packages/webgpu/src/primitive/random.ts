@@ -2,7 +2,7 @@ import { elementCount } from '@tilewise/core';
 import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
 import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../codegen/shader-part.ts';
 import { indexNames, indexSpace, splitPlace } from './access/index-space.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { readAnywhere, readPlaces, writePlaces, writingOf } from './access/tensor-access.ts';
@@ -26,7 +26,7 @@ export function randomKernels(
     name: 'random',
     ...invocations(Math.ceil(count / 4)),
     parts: [
-      { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
+      { uniforms: [...u32Uniforms({ count }), ...u32Uniforms(extents, 'extent')] },
       { requires: [philox4x32Wgsl(10)] },
       readPlaces('x0', inputs[0], inputs[0].strides, null),
       readPlaces('x1', inputs[1], inputs[1].strides, null),

@@ -1,6 +1,6 @@
 import { convert, elementFormat } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../codegen/shader-part.ts';
+import { u32Uniforms } from '../codegen/shader-part.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 
@@ -29,7 +29,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
     groups: Math.ceil(rows / tileRows) * tiles,
     workgroupSize: lanes,
     parts: [
-      { uniforms: wholeUniforms({ rows, width, count: indices.shape[0], tiles }) },
+      { uniforms: u32Uniforms({ rows, width, count: indices.shape[0], tiles }) },
       readPlaces('x0', indices, indices.strides, null),
       readPlaces('x1', updates, updates.strides, null),
       writePlaces('y0', output, output.strides, 'each', 'f32'),

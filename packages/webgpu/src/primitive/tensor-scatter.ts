@@ -2,7 +2,7 @@ import { elementCount } from '@tilewise/core';
 import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
 import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../codegen/shader-part.ts';
+import { u32Uniforms } from '../codegen/shader-part.ts';
 import { indexNames, splitPlace } from './access/index-space.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
@@ -25,9 +25,9 @@ export function tensorScatterKernels(
     parts: [
       {
         uniforms: [
-          ...wholeUniforms({ count }),
+          ...u32Uniforms({ count }),
           { name: 'last', type: 'i32', value: output.shape[axis] - 1 },
-          ...wholeUniforms(shape, 'extent'),
+          ...u32Uniforms(shape, 'extent'),
         ],
       },
       readPlaces('x0', update, update.strides, null),

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { dropoutMaskOutput } from '../config/tensor-names.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { dropoutPart } from './dropout.ts';
@@ -42,7 +42,7 @@ export function dropoutMaskKernel(problem: AttentionProblem): KernelSpec {
     ...invocations(Math.ceil(count / 4)),
     parts: [
       {
-        uniforms: wholeUniforms({ Hq, count, mask_base: { offsetOf: dropoutMaskOutput } }),
+        uniforms: u32Uniforms({ Hq, count, mask_base: { offsetOf: dropoutMaskOutput } }),
         bindings: [{ ...words, variable: 'decisions', access: 'read_write' }],
       },
       ...sequencePart(problem, {}),

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { dropoutRules } from '@tilewise/philox';
 import { dropoutPieces } from '@tilewise/philox/wgsl';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { broadcastPart, isTrue } from '../layout/broadcast.ts';
 
 /**
@@ -39,10 +39,10 @@ ${factors}`;
   return {
     uniforms: [
       scale,
-      ...wholeUniforms({ seed_low: { input: 'seedLow' }, seed_high: { input: 'seedHigh' } }),
-      ...wholeUniforms({ offset_low: { input: 'offsetLow' }, offset_high: { input: 'offsetHigh' } }),
-      ...wholeUniforms({ head_low: perHead % 2 ** 32, head_high: Math.floor(perHead / 2 ** 32) }, 'dropout_'),
-      ...wholeUniforms({ threshold: keepsNone ? 0 : threshold, none: Number(keepsNone) }, 'dropout_'),
+      ...u32Uniforms({ seed_low: { input: 'seedLow' }, seed_high: { input: 'seedHigh' } }),
+      ...u32Uniforms({ offset_low: { input: 'offsetLow' }, offset_high: { input: 'offsetHigh' } }),
+      ...u32Uniforms({ head_low: perHead % 2 ** 32, head_high: Math.floor(perHead / 2 ** 32) }, 'dropout_'),
+      ...u32Uniforms({ threshold: keepsNone ? 0 : threshold, none: Number(keepsNone) }, 'dropout_'),
     ],
     requires: [dropoutPieces[scheme]],
     code: `fn dropout_kept4(seq: Sequence, h: u32, i: u32, j: u32) -> vec4<bool> {

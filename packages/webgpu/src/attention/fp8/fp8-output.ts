@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { forwardAmaxes, fp8Kernel } from '../config/fp8-steps.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
@@ -77,7 +77,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
     workgroupSize: lanes,
     parts: [
-      { uniforms: [...wholeUniforms({ tiles }), ...headGroups(problem)] },
+      { uniforms: [...u32Uniforms({ tiles }), ...headGroups(problem)] },
       ...backend.parts([scores], [v]),
       ...fp8.parts,
       ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),

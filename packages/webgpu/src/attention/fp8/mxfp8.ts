@@ -19,7 +19,7 @@ import {
   kernelSpec,
   renameTensors,
 } from '../../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import type { KernelConfig, Mxfp8Tools } from '../config/kernel-config.ts';
 import { readOperand, writeOperand } from '../layout/operand.ts';
 import { blockRoundingPart, roundBlocks } from './block-rounding.ts';
@@ -110,7 +110,7 @@ function dequantiseKernel(
     name: 'attention dequantise',
     ...invocations(B * H * S * vectors),
     parts: [
-      { uniforms: wholeUniforms({ vectors, S, H, B }), code: 'struct Sequence {\n  b: u32,\n}' },
+      { uniforms: u32Uniforms({ vectors, S, H, B }), code: 'struct Sequence {\n  b: u32,\n}' },
       scalesPart([B, H, S, D], name, layout),
       readOperand('quantised', values, { ...config, unaligned }),
       writeOperand('dequantised', dense(problem, name, 'bf16'), { ...config, unaligned: new Set() }),
@@ -157,7 +157,7 @@ function scalesPart(
   // The code 0 stands for 2^-127, which is subnormal, and 255 for NaN.
   return {
     bindings: [readBinding('scales', { bytes: 1, scalarElement: 'u32' })],
-    uniforms: wholeUniforms({
+    uniforms: u32Uniforms({
       scales_base: { offsetOf: 'scales' },
       scales_per_head: rows * columns,
       scale_columns: layout === 'F8_128x4' && !channels ? rows : columns,

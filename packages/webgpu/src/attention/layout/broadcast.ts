@@ -1,6 +1,6 @@
 import type { BroadcastDesc } from '@tilewise/core';
 import { type BoundFormat, readBinding } from '../../codegen/formats/tensor-binding.ts';
-import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { readElement, type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 
 /**
  * A tensor broadcast to (B, Hq, Sq, Skv), with `NAME_at(seq, h, i, j) -> u32`, the index of an element, and
@@ -16,7 +16,7 @@ export function broadcastPart(
   const [sb, sh, si, sj] = strides;
   return {
     bindings: [{ ...readBinding(name, format), gatherable: true }],
-    uniforms: wholeUniforms({ base: { offsetOf: name }, sb, sh, si, sj }, `${name}_`),
+    uniforms: u32Uniforms({ base: { offsetOf: name }, sb, sh, si, sj }, `${name}_`),
     code: `fn ${name}_at(seq: Sequence, h: u32, i: u32, j: u32) -> u32 {
   return P.${name}_base + seq.b * P.${name}_sb + h * P.${name}_sh + i * P.${name}_si + j * P.${name}_sj;
 }

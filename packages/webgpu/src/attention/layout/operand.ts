@@ -1,7 +1,7 @@
 import { type OperandDesc, type SequenceStarts, sideOf as sides } from '@tilewise/core';
 import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
 import { floatWriter, readBinding } from '../../codegen/formats/tensor-binding.ts';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import type { PagePart } from './pages.ts';
 import type { Segments } from './segments.ts';
 
@@ -57,7 +57,7 @@ function addressing(
   return {
     bindings: pages?.bindings ?? [],
     uniforms: [
-      ...wholeUniforms({ base: { offsetOf: name }, sb, sh, ss, sd, D: shape[3] }, `${name}_`),
+      ...u32Uniforms({ base: { offsetOf: name }, sb, sh, ss, sd, D: shape[3] }, `${name}_`),
       ...(pages?.uniforms ?? []),
     ],
     code: `${pages ? `${pages.code}\n\n` : ''}fn ${name}_row(seq: Sequence, h: u32, s: u32) -> u32 {

@@ -1,5 +1,5 @@
 import type { PageDesc } from '@tilewise/core';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { joinParts, listElement, listPart } from './list.ts';
 
 /** Makes `NAME_block`: see `pagePart`. */
@@ -31,7 +31,7 @@ export function pagePart(name: 'k' | 'v', { size, table }: PageDesc, blocks: num
   };
   return {
     bindings: lists.bindings,
-    uniforms: [...lists.uniforms, ...wholeUniforms(own, `${name}_`)],
+    uniforms: [...lists.uniforms, ...u32Uniforms(own, `${name}_`)],
     code: `fn ${name}_block(b: u32, s: u32) -> u32 {
   let page = s >> P.${name}_page_shift;
   let entry = ${entry};

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { highest, isNaN4 } from '../../codegen/formats/float-bits.ts';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { namesOf } from '../../codegen/text.ts';
 
 /**
@@ -11,7 +11,7 @@ import { namesOf } from '../../codegen/text.ts';
 export function rowAddressing({ q, Hq, Sq }: Pick<AttentionProblem, 'q' | 'Hq' | 'Sq'>): ShaderPart {
   const packed = q.starts === 'cumulative';
   return {
-    uniforms: wholeUniforms({ Hq, row_stride_h: packed ? q.shape[2] : Sq }),
+    uniforms: u32Uniforms({ Hq, row_stride_h: packed ? q.shape[2] : Sq }),
     code: `fn row_at(seq: Sequence, h: u32, i: u32) -> u32 {
   return ${packed ? 'h * P.row_stride_h + seq.start_q + i' : '(seq.b * P.Hq + h) * P.row_stride_h + i'};
 }
@@ -45,7 +45,7 @@ export function rowOutput(name: RowOutput): ShaderPart {
   const variable = `${name}_rows`;
   return {
     bindings: [{ name, variable, element: 'u32', access: 'read_write', elementBytes: 4, alignment: 4 }],
-    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
+    uniforms: u32Uniforms({ [`${name}_base`]: { offsetOf: name } }),
     code: `fn ${name}_write(at: u32, m: f32, l: f32) {
   ${variable}[P.${name}_base + at] = ${rowBits[name]};
 }`,

@@ -4,7 +4,7 @@ import {
   type StorageBinding,
   segmentName,
   type UniformField,
-  wholeUniforms,
+  u32Uniforms,
 } from '../../codegen/shader-part.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 
@@ -72,7 +72,7 @@ function segmentBindings(
       variable: segmentVariable(name, index),
       segment: { of: name, index, count, elements },
     })),
-    uniforms: wholeUniforms({ [`${name}_segment`]: elements }),
+    uniforms: u32Uniforms({ [`${name}_segment`]: elements }),
   };
 }
 

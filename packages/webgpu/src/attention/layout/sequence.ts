@@ -1,5 +1,5 @@
 import type { AttentionProblem, OperandDesc, RaggedName } from '@tilewise/core';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { joinParts, listElement, listPart } from './list.ts';
 import { type Side, sideOf } from './operand.ts';
 
@@ -74,7 +74,7 @@ function raggedField(name: RaggedName, { shape, strides }: OperandDesc): Sequenc
     value: `min(u32(max(${listElement(list, 'b')}, 0)), P.${name}_last)`,
     part: {
       bindings,
-      uniforms: [...uniforms, ...wholeUniforms({ [`${name}_last`]: Math.max(shape[2] - 1, 0) * strides[2] })],
+      uniforms: [...uniforms, ...u32Uniforms({ [`${name}_last`]: Math.max(shape[2] - 1, 0) * strides[2] })],
     },
   };
 }
@@ -105,7 +105,7 @@ export function sequencePart(problem: AttentionProblem, operands: KernelOperands
   return [
     {
       uniforms: [
-        ...wholeUniforms({ Sq, Skv, Dqk, Dv }),
+        ...u32Uniforms({ Sq, Skv, Dqk, Dv }),
         { name: 'band_left', type: 'i32', value: Math.min(band?.left ?? unbounded, unbounded) },
         { name: 'band_right', type: 'i32', value: Math.min(band?.right ?? unbounded, unbounded) },
         { name: 'bottom_right', type: 'i32', value: band?.align === 'bottom-right' ? 1 : 0 },

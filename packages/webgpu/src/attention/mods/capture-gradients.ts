@@ -2,7 +2,7 @@ import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from
 import type { ExprTools } from '@tilewise/core/expr';
 import { elementStore } from '../../codegen/formats/element-store.ts';
 import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import type { KernelConfig, SumTools } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
 import { gradientTile } from '../kernels/backward/gradient-tile.ts';
@@ -129,7 +129,7 @@ function captureGradientKernels(
   const { rows, cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Sq / rows);
   const tables: ShaderPart = {
-    uniforms: wholeUniforms({ table_vectors: table.vectors, tables: table.copies }),
+    uniforms: u32Uniforms({ table_vectors: table.vectors, tables: table.copies }),
   };
   const body = `
   let tx = lane % ${tile.grid.tx}u;
@@ -158,7 +158,7 @@ function captureGradientKernels(
     parts: [
       {
         uniforms: [
-          ...wholeUniforms({ strips: tiles * Hq * B, tiles }),
+          ...u32Uniforms({ strips: tiles * Hq * B, tiles }),
           ...[...new Set(sites.map(({ capture }) => capture))].map(
             ({ name, first }) => ({ name: `captured_${name}_table`, type: 'u32', value: first }) as const,
           ),
@@ -262,7 +262,7 @@ function reduceKernel(
     name: `attention ${captureGradient(name)}`,
     ...invocations(count),
     parts: [
-      { uniforms: wholeUniforms({ count, copies, first }) },
+      { uniforms: u32Uniforms({ count, copies, first }) },
       tables,
       partialSumsPart('read'),
       elementStore('result', desc.dtype, captureGradient(name)),

@@ -2,7 +2,7 @@ import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
 import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
-import { readElement, type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { readElement, type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { captureTensor } from '../config/tensor-names.ts';
 
 const byte = 'captured_word >> ((at & 3u) * 8u)';
@@ -11,7 +11,7 @@ const byte = 'captured_word >> ((at & 3u) * 8u)';
  * How the integers and booleans of a captured tensor are read: the type of the array's elements, and the
  * expression that loads element `at`.
  */
-const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, load: string]>>> = {
+const integerFormats: Readonly<Partial<Record<DType, readonly [element: string, load: string]>>> = {
   i32: ['i32', 'captured_word'],
   u32: ['u32', 'i32(captured_word)'],
   i8: ['u32', `extractBits(bitcast<i32>(${byte}), 0u, 8u)`],
@@ -19,7 +19,7 @@ const wholeFormats: Readonly<Partial<Record<DType, readonly [element: string, lo
   bool: ['u32', `((${byte}) & 0xffu) != 0u`],
 };
 
-const wholeTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
+const wgslTypes = { float: 'f32', integer: 'i32', boolean: 'bool' } as const;
 
 /** The function that reads a captured tensor, see `capturePart`. */
 export const captureLoad = (name: string): string => `capture_${name}`;
@@ -37,15 +37,15 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
   const { kind, bytes } = dtypeTraits[dtype];
   const tensor = captureTensor(name);
   const variable = `captured_${name}`;
-  const whole = wholeFormats[dtype];
-  const format = whole ? null : storageFormat(dtype);
-  const scalarElement = whole?.[0] ?? format?.scalarElement ?? 'u32';
+  const integer = integerFormats[dtype];
+  const format = integer ? null : storageFormat(dtype);
+  const scalarElement = integer?.[0] ?? format?.scalarElement ?? 'u32';
   const dims = shape.map((_, d) => d);
   const place = dims.map(d => ` + u32(clamp(i${d}, 0i, P.${variable}_last${d})) * P.${variable}_stride${d}`);
   const parameters = dims.map(d => `i${d}: i32`).join(', ');
   const address = `let at = P.${variable}_base${place.join('')};`;
-  const code = whole
-    ? `fn ${captureLoad(name)}(${parameters}) -> ${wholeTypes[kind]} {
+  const code = integer
+    ? `fn ${captureLoad(name)}(${parameters}) -> ${wgslTypes[kind]} {
   ${address}
   let captured_word = ${readElement(variable, bytes === 4 ? 'at' : 'at >> 2u')};
   return ${whole[1]};
@@ -62,7 +62,7 @@ fn ${captureLoad(name)}(${parameters}) -> f32 {
   return {
     bindings: [{ ...readBinding(tensor, { bytes, scalarElement }), variable, gatherable: true }],
     uniforms: [
-      ...wholeUniforms({ [`${variable}_base`]: { offsetOf: tensor } }),
+      ...u32Uniforms({ [`${variable}_base`]: { offsetOf: tensor } }),
       ...dims.flatMap(d => [
         { name: `${variable}_last${d}`, type: 'i32', value: Math.max((shape[d] ?? 0) - 1, 0) } as const,
         { name: `${variable}_stride${d}`, type: 'u32', value: strides[d] ?? 0 } as const,

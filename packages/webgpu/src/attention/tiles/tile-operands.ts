@@ -1,5 +1,5 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
-import { type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type UniformField, u32Uniforms } from '../../codegen/shader-part.ts';
 import { sideOf } from '../layout/operand.ts';
 import type { Stationary } from './tile.ts';
 import type { ScoreGemm, TileOperand } from './tile-backend.ts';
@@ -63,7 +63,7 @@ export const keyHeads = `let h_k = h / P.group_k;
 
 /** `group_k` and `group_v`: the number of query heads that share a key head and a value head. */
 export function headGroups({ Hq, Hk, Hv }: AttentionProblem): UniformField[] {
-  return wholeUniforms({ group_k: Hq / Hk, group_v: Hq / Hv });
+  return u32Uniforms({ group_k: Hq / Hk, group_v: Hq / Hv });
 }
 
 /**

@@ -74,7 +74,8 @@ const words = (
   requires: [],
 });
 
-const wholeFormats: Readonly<Partial<Record<DType, ElementFormat>>> = {
+/** The formats of integers and booleans. */
+const integerFormats: Readonly<Partial<Record<DType, ElementFormat>>> = {
   i32: /* @__PURE__ */ words('i32', 'vec4i', {
     load: (word, at) => word(at),
     load4: (array, index) => `${array}[${index}]`,
@@ -112,8 +113,8 @@ const wholeFormats: Readonly<Partial<Record<DType, ElementFormat>>> = {
 
 /** The format of a dtype; for floats, that of `storageFormat`. */
 export function elementFormat(dtype: DType): ElementFormat {
-  const whole = wholeFormats[dtype];
-  if (whole) return whole;
+  const integer = integerFormats[dtype];
+  if (integer) return integer;
   const { encode4, ...format } = storageFormat(dtype);
   return {
     ...format,

@@ -1,5 +1,5 @@
 import type { DType } from '@tilewise/core';
-import { type ShaderPart, wholeUniforms } from '../shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../shader-part.ts';
 import { storageFormat } from './storage-format.ts';
 import { floatWriter } from './tensor-binding.ts';
 
@@ -11,7 +11,7 @@ export function elementStore(name: string, dtype: DType, tensor: string = name):
   const { binding, requires, functions, storeOne } = floatWriter(tensor, dtype, false, name);
   return {
     bindings: [binding],
-    uniforms: wholeUniforms({ [`${name}_base`]: { offsetOf: tensor } }),
+    uniforms: u32Uniforms({ [`${name}_base`]: { offsetOf: tensor } }),
     requires,
     code: `${functions}
 

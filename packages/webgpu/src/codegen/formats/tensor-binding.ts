@@ -1,5 +1,5 @@
 import type { DType } from '@tilewise/core';
-import { type ShaderPart, type StorageBinding, wholeUniforms } from '../shader-part.ts';
+import { type ShaderPart, type StorageBinding, u32Uniforms } from '../shader-part.ts';
 import { type StorageFormat, storageFormat } from './storage-format.ts';
 
 /** The parts of a storage format that a binding depends on. */
@@ -36,7 +36,7 @@ export function wordTensor(
   const bytes = element === 'vec2f' ? 8 : 4;
   return {
     bindings: [{ name, variable, element, access, elementBytes: bytes, alignment: bytes }],
-    uniforms: wholeUniforms({ [`${variable}_base`]: { offsetOf: name } }),
+    uniforms: u32Uniforms({ [`${variable}_base`]: { offsetOf: name } }),
   };
 }
 

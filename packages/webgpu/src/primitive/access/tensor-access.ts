@@ -3,13 +3,13 @@ import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import { type ElementFormat, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { readBinding, storePart } from '../../codegen/formats/tensor-binding.ts';
-import { readElement, type ShaderPart, type UniformField, wholeUniforms } from '../../codegen/shader-part.ts';
+import { readElement, type ShaderPart, type UniformField, u32Uniforms } from '../../codegen/shader-part.ts';
 import { byName, type InPlaceNames, type PrimitiveTensors } from './primitive-tensors.ts';
 
 /** The start of a tensor and its strides along the dimensions of a space: `NAME_base`, `NAME_step0`… */
 function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
-  const base = wholeUniforms({ [`${name}_base`]: { offsetOf: home } });
-  return [...base, ...wholeUniforms(steps, `${name}_step`)];
+  const base = u32Uniforms({ [`${name}_base`]: { offsetOf: home } });
+  return [...base, ...u32Uniforms(steps, `${name}_step`)];
 }
 
 /** WGSL expression of the index of a tensor's element at some indices, of its space or of its own. */
@@ -103,7 +103,7 @@ export function readAnywhere(
   return {
     bindings: [{ ...readBinding(name, format), gatherable: isOverBudget }],
     uniforms: [
-      ...wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
+      ...u32Uniforms({ [`${name}_base`]: { offsetOf: name } }),
       ...shape.flatMap((extent, d): UniformField[] => [
         { name: `${name}_last${d}`, type: 'i32', value: Math.max(extent - 1, 0) },
         { name: `${name}_stride${d}`, type: 'u32', value: strides[d] },

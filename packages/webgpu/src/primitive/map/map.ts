@@ -2,7 +2,7 @@ import { elementCount } from '@tilewise/core';
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { wgslTypes } from '../../codegen/formats/element-format.ts';
 import { invocationIndex, invocations, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { broadcastStrides, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
@@ -51,7 +51,7 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
     name: 'map',
     ...invocations(Math.ceil(count / 4)),
     parts: [
-      { uniforms: [...wholeUniforms({ count }), ...wholeUniforms(extents, 'extent')] },
+      { uniforms: [...u32Uniforms({ count }), ...u32Uniforms(extents, 'extent')] },
       ...placedExpression({ ...placed, four }),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],

@@ -1,7 +1,7 @@
 import { elementCount, type TensorDesc } from '@tilewise/core';
 import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { type IndexSpace, indexNames } from '../access/index-space.ts';
 import { outputName } from '../access/primitive-tensors.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
@@ -66,7 +66,7 @@ export function transposingMap(
     groups: elementCount(tiles),
     workgroupSize: lanes,
     parts: [
-      { uniforms: [...wholeUniforms(extents, 'extent'), ...wholeUniforms(tiles, 'tiles')] },
+      { uniforms: [...u32Uniforms(extents, 'extent'), ...u32Uniforms(tiles, 'tiles')] },
       ...placedExpression(placed),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],

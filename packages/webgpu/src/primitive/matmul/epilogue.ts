@@ -2,7 +2,7 @@ import { exprTools } from '@tilewise/core/expr';
 import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { functionsFor } from '../map/placed-expression.ts';
 import type { Matrix } from './operands/matrix.ts';
 import { matrixStart } from './operands/matrix-start.ts';
@@ -63,7 +63,7 @@ function readPart({ name, dtype, rowStride, columnStride }: Matrix): ShaderPart 
   const format = elementFormat(dtype);
   return {
     bindings: [readBinding(name, format)],
-    uniforms: wholeUniforms({ row: rowStride, column: columnStride }, `${name}_`),
+    uniforms: u32Uniforms({ row: rowStride, column: columnStride }, `${name}_`),
     requires: format.requires,
     code: `fn ${name}_read(at: u32) -> ${wgslTypes[format.type].one} {
   return ${format.load(arrayElement(name), 'at')};

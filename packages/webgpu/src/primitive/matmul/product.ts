@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import { sideOf } from './operands/matrix-blocks.ts';
 import { matrixStart } from './operands/matrix-start.ts';
@@ -65,8 +65,8 @@ export function productKernel(
     parts: [
       {
         uniforms: [
-          ...wholeUniforms({ M, N, tiles_m: tilesM, tiles_n: tilesN }),
-          ...wholeUniforms({ parts: parts.count, part_depth: parts.depth }),
+          ...u32Uniforms({ M, N, tiles_m: tilesM, tiles_n: tilesN }),
+          ...u32Uniforms({ parts: parts.count, part_depth: parts.depth }),
         ],
       },
       ...terms.flatMap(({ A, B }) => [matrixStart(A, batch), matrixStart(B, batch)]),

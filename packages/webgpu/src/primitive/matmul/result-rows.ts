@@ -1,5 +1,5 @@
 import { floatWriter } from '../../codegen/formats/tensor-binding.ts';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import type { Matrix } from './operands/matrix.ts';
 
 /**
@@ -28,7 +28,7 @@ export function resultRows(
   }`;
   return {
     bindings: [binding],
-    uniforms: wholeUniforms({ row: rowStride, column: columnStride }, `${name}_`),
+    uniforms: u32Uniforms({ row: rowStride, column: columnStride }, `${name}_`),
     requires,
     code: `${functions}
 

@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { epilogueParts, withEpilogue } from './epilogue.ts';
 import type { Matrix } from './operands/matrix.ts';
 import { matrixStart } from './operands/matrix-start.ts';
@@ -54,7 +54,7 @@ export function sumPartsKernel(
     parts: [
       {
         bindings: [{ name: 'workspace', element: 'vec4f', access: 'read', elementBytes: 4, alignment: 16 }],
-        uniforms: wholeUniforms({
+        uniforms: u32Uniforms({
           workspace_base: { offsetOf: 'workspace' },
           N,
           parts,

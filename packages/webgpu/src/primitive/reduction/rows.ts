@@ -3,7 +3,7 @@ import { type Expr, exprTools } from '@tilewise/core/expr';
 import { inputName, type ReducePrimitive, type RowsPrimitive } from '@tilewise/core/primitive';
 import { convert, floats4, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { indexNames, splitPlace } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
@@ -131,9 +131,9 @@ export function rowsKernel(
     parts: [
       {
         uniforms: [
-          ...wholeUniforms({ places, depth, column_groups: groups }),
-          ...wholeUniforms({ part_length: Math.ceil(depth / parts / step) * step }),
-          ...wholeUniforms(space.extents, 'extent'),
+          ...u32Uniforms({ places, depth, column_groups: groups }),
+          ...u32Uniforms({ part_length: Math.ceil(depth / parts / step) * step }),
+          ...u32Uniforms(space.extents, 'extent'),
         ],
       },
       ...distinct(pieces),

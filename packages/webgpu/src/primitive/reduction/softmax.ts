@@ -2,7 +2,7 @@ import { elementCount } from '@tilewise/core';
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
 import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
@@ -69,7 +69,7 @@ export function softmaxKernels(
     groups: Math.ceil(rows / columns),
     workgroupSize: columns * length,
     parts: [
-      { uniforms: [...wholeUniforms({ rows, width }), ...wholeUniforms(kept.extents, 'extent')] },
+      { uniforms: [...u32Uniforms({ rows, width }), ...u32Uniforms(kept.extents, 'extent')] },
       readPlaces('x0', source, sourceSteps, four ? 'vector' : null),
       writePlaces('y0', output, outputSteps, writing, 'f32'),
       ...(stats ? [writePlaces(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),

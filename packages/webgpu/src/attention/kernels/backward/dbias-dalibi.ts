@@ -1,7 +1,7 @@
 import { type BackwardProblem, contiguousStrides, type DType, elementCount } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { tileSize } from '../../tiles/tile.ts';
@@ -109,7 +109,7 @@ function placePart(name: string, { kept, parts }: Division, shape: readonly numb
   const [sb, sh, si, sj] = kept.map((isKept, d) => (isKept ? (own[d - lead] ?? 0) : 0));
   const [, parts_h, parts_i, parts_j] = parts;
   return {
-    uniforms: wholeUniforms({ parts_h, parts_i, parts_j, sb, sh, si, sj }, `${name}_`),
+    uniforms: u32Uniforms({ parts_h, parts_i, parts_j, sb, sh, si, sj }, `${name}_`),
     code: `// Batch entry, head, and tile of queries and of keys; those that are summed over count as one.
 fn part_at(part: u32) -> vec4u {
   let b = part / (P.${name}_parts_j * P.${name}_parts_i * P.${name}_parts_h);
@@ -207,7 +207,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     bindingBudget: config.bindingBudget,
     parts: [
       {
-        uniforms: wholeUniforms({ chunks, steps: elementCount(steps), steps_h: steps[1], steps_i: steps[2] }),
+        uniforms: u32Uniforms({ chunks, steps: elementCount(steps), steps_h: steps[1], steps_i: steps[2] }),
       },
       ...gradient.parts,
       place,
@@ -245,7 +245,7 @@ function chunksKernel(
     name: `attention ${name} sum`,
     ...invocations(elements),
     parts: [
-      { uniforms: wholeUniforms({ elements, chunks: division.chunks, Sq, Skv }) },
+      { uniforms: u32Uniforms({ elements, chunks: division.chunks, Sq, Skv }) },
       place,
       partialSumsPart('read'),
       elementStore(name, dtype),

@@ -1,7 +1,7 @@
 import type { BackwardProblem } from '@tilewise/core';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import { isCpu } from '../../../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { fp8Kernel } from '../../config/fp8-steps.ts';
@@ -63,7 +63,7 @@ export function deltaKernel(
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: rowsPerGroup, reversed: false },
     workgroupSize: lanes,
     parts: [
-      { uniforms: wholeUniforms({ tiles }) },
+      { uniforms: u32Uniforms({ tiles }) },
       ...fp8.parts,
       ...sequencePart(forward, { o: forward.o, dO }),
       readOperand('o', forward.o, config),

@@ -1,6 +1,6 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
@@ -84,7 +84,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
     groups: { batches: B, heads, tiles, each: 1, side: 'kv', rows: cols, reversed: false },
     workgroupSize: lanes,
     parts: [
-      { uniforms: wholeUniforms({ tiles, heads }) },
+      { uniforms: u32Uniforms({ tiles, heads }) },
       ...gradient.parts,
       queryRangePart,
       // Plans list dk before dv.

@@ -1,6 +1,6 @@
 import type { BackwardProblem, OperandDesc } from '@tilewise/core';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { tileSize } from '../../tiles/tile.ts';
@@ -52,7 +52,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
     name: 'attention dq',
     groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
     workgroupSize: lanes,
-    parts: [{ uniforms: wholeUniforms({ tiles }) }, ...gradient.parts, writeOperand('dq', dq, config)],
+    parts: [{ uniforms: u32Uniforms({ tiles }) }, ...gradient.parts, writeOperand('dq', dq, config)],
     body,
     bindingBudget: config.bindingBudget,
   });

@@ -2,7 +2,7 @@ import type { BackwardProblem } from '@tilewise/core';
 import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { listElement, listPart } from '../../layout/list.ts';
 import { rowAddressing } from '../../layout/row-results.ts';
@@ -41,7 +41,7 @@ export function dsinkKernel(problem: BackwardProblem, { bindingBudget }: KernelC
     groups: forward.Hq,
     workgroupSize: lanes,
     parts: [
-      { uniforms: wholeUniforms({ B: forward.B }) },
+      { uniforms: u32Uniforms({ B: forward.B }) },
       ...sequencePart(forward, {}),
       rowAddressing(forward),
       wordTensor('workspace', 'read', 'vec2f'),

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import { lowest } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { type Fp8Kernel, forwardAmaxes, fp8Kernel } from '../../config/fp8-steps.ts';
 import type { ForwardFinish, KernelConfig } from '../../config/kernel-config.ts';
@@ -173,7 +173,7 @@ export function forwardKernel(
     parts: [
       {
         uniforms: [
-          ...wholeUniforms({ tiles, head_groups: Hq / heads }),
+          ...u32Uniforms({ tiles, head_groups: Hq / heads }),
           ...headGroups(problem),
           ...rows.uniforms,
         ],

@@ -2,7 +2,7 @@ import type { OperandDesc } from '@tilewise/core';
 import { lowest, markNonFinite } from '../../../codegen/formats/float-bits.ts';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { wholeUniforms } from '../../../codegen/shader-part.ts';
+import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import { type OperandAccess, readOperand } from '../../layout/operand.ts';
 import { type MergedRows, rowVectorPlace } from './merge.ts';
 import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';
@@ -35,7 +35,7 @@ export function loadPartialKernel(
     groups: grid,
     workgroupSize: rowVectorLanes,
     parts: [
-      { uniforms: wholeUniforms({ tiles: grid.tiles, part }) },
+      { uniforms: u32Uniforms({ tiles: grid.tiles, part }) },
       ...rows.parts,
       partialsPart(rows.Dv, count, 'read_write'),
       readOperand('o', o, access),

@@ -1,7 +1,7 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { lowest } from '../../../codegen/formats/float-bits.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import type { KernelConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
@@ -114,7 +114,7 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
     groups: grid,
     workgroupSize: rowVectorLanes,
     parts: [
-      { uniforms: wholeUniforms({ tiles: grid.tiles }) },
+      { uniforms: u32Uniforms({ tiles: grid.tiles }) },
       ...rows.parts,
       partialsPart(Dv, count, 'read'),
       writeOperand('o', o, config),

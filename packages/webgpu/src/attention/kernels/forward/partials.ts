@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { KernelGrid } from '../../../codegen/kernel-spec.ts';
-import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
 
 /**
  * The number of vec4s that hold the result of one part of the keys for one row: (m, l, 0, 0), then the output
@@ -15,7 +15,7 @@ export const partialVectors = (Dv: number): number => 1 + Math.ceil(Dv / 4);
 export function partialsPart(Dv: number, parts: number, access: 'read' | 'read_write'): ShaderPart {
   return {
     bindings: [{ name: 'workspace', element: 'vec4f', access, elementBytes: 16, alignment: 16 }],
-    uniforms: wholeUniforms({
+    uniforms: u32Uniforms({
       workspace_base: { offsetOf: 'workspace' },
       parts,
       partial_vectors: partialVectors(Dv),

@@ -1,5 +1,5 @@
 import type { AttentionProblem } from '@tilewise/core';
-import { type UniformField, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { type UniformField, u32Uniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { type Tile, tileSize } from '../../tiles/tile.ts';
 import type { TileOperand } from '../../tiles/tile-backend.ts';
@@ -46,7 +46,7 @@ export function queryRows(heads: number, tile: Tile): QueryRows {
   const query = (row: string): string => (isOne ? row : `(${row}) / P.row_heads`);
   return {
     heads,
-    uniforms: isOne ? [] : wholeUniforms({ row_heads: heads }),
+    uniforms: isOne ? [] : u32Uniforms({ row_heads: heads }),
     span: isOne
       ? `let i0 = row0;\n  let i1 = row0 + ${rows}u;`
       : `let i0 = row0 / P.row_heads;\n  let i1 = (row0 + ${rows - 1}u) / P.row_heads + 1u;`,

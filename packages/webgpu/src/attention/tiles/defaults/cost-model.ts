@@ -2,7 +2,7 @@ import { type AttentionProblem, dtypeInfo } from '@tilewise/core';
 import type { AdapterClass } from '../../../device/capabilities/adapter-class.ts';
 import { type TileRole, tileSize } from '../tile.ts';
 import { resultVectors, stagedRows, vectorsPerLane, workgroupTileMemory } from '../workgroup/memory.ts';
-import { wholeTile } from '../workgroup/plain-tile.ts';
+import { completeTile } from '../workgroup/plain-tile.ts';
 import { subgroupRowReduction } from '../workgroup/variants/subgroup-row-reduction.ts';
 import { vectorsInFlight } from '../workgroup/variants/unrolling.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
@@ -70,7 +70,7 @@ export function tileCost(
   problem: CostedProblem,
   core: AdapterClass,
 ): TileCost {
-  const tile = wholeTile(
+  const tile = completeTile(
     shape,
     shape.rowReduction === 'subgroup' ? { rowReduction: subgroupRowReduction } : {},
   );

@@ -2,7 +2,7 @@ import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { type AdapterClass, adapterClass } from '../../../device/capabilities/adapter-class.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { isForward, type TileRole, tileSize } from '../tile.ts';
-import { wholeTile } from '../workgroup/plain-tile.ts';
+import { completeTile } from '../workgroup/plain-tile.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
 import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import { clocksPerFlop, type TileCost, tileCost } from './cost-model.ts';
@@ -43,7 +43,7 @@ export function groupsOf(
   shape: WorkgroupTileShape,
   { B, Hq, Hk, Sq, Skv }: AttentionProblem,
 ): number {
-  const { rows, cols } = tileSize(wholeTile(shape));
+  const { rows, cols } = tileSize(completeTile(shape));
   return role === 'dkdv' ? B * Hk * Math.ceil(Skv / cols) : B * Hq * Math.ceil(Sq / rows);
 }
 

@@ -15,7 +15,7 @@ export const plainWorkgroupTile = (sizes: WorkgroupTileSizes): Tile =>
   makeWorkgroupTile(sizes, {}, () => null);
 
 /** Fills in default sizes, and adds the code of variants. */
-export function wholeTile(sizes: WorkgroupTileSizes, variants: TileVariants = {}): WorkgroupTile {
+export function completeTile(sizes: WorkgroupTileSizes, variants: TileVariants = {}): WorkgroupTile {
   const { tx, ty, rows = 4, cols = 1, headDimChunk, stagingDType = 'f32' } = sizes;
   return {
     ...{ arithmetic: null, prefetch: null, unrolling: null, rowReduction: workgroupRowReduction },
@@ -32,7 +32,7 @@ export function makeWorkgroupTile(
   variants: TileVariants,
   unsupported: typeof unsupportedReason,
 ): Tile {
-  const tile = wholeTile(shape, variants);
+  const tile = completeTile(shape, variants);
   return {
     ...{ shape, grid: tile, backend: workgroupBackend(tile) },
     operandType: 'f32',

@@ -1,6 +1,6 @@
 import { arrayElement, storageFormat } from '../../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../../codegen/formats/tensor-binding.ts';
-import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { Matrix } from './matrix.ts';
 
 /** An operand as the kernel reads it: along the sum, and along its side of C (rows of A, columns of B). */
@@ -44,7 +44,7 @@ export function sideBinding({ matrix, sideStride, sumStride, K, vectors }: Side)
   const format = storageFormat(dtype);
   return {
     bindings: [readBinding(name, format, vectors !== null)],
-    uniforms: wholeUniforms({ side: sideStride, sum: sumStride, K }, `${name}_`),
+    uniforms: u32Uniforms({ side: sideStride, sum: sumStride, K }, `${name}_`),
     requires: format.requires,
   };
 }

@@ -1,4 +1,4 @@
-import { type ShaderPart, wholeUniforms } from '../../../codegen/shader-part.ts';
+import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { Matrix } from './matrix.ts';
 
 /**
@@ -13,9 +13,9 @@ export function matrixStart({ name, batchStrides }: Matrix, batch: readonly numb
   });
   return {
     uniforms: [
-      ...wholeUniforms({ [`${name}_base`]: { offsetOf: name } }),
-      ...wholeUniforms(batch, 'batch'),
-      ...wholeUniforms(batchStrides, `${name}_batch`),
+      ...u32Uniforms({ [`${name}_base`]: { offsetOf: name } }),
+      ...u32Uniforms(batch, 'batch'),
+      ...u32Uniforms(batchStrides, `${name}_batch`),
     ],
     code: `fn ${name}_start(index: u32) -> u32 {
   var at = P.${name}_base;
