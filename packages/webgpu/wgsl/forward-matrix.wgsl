@@ -84,12 +84,12 @@ fn f16_bits(x: vec4f) -> vec4u {
   return code | ((bits >> vec4u(16u)) & vec4u(32768u));
 }
 
-var<workgroup> k_pool: array<vec4<f16>, 576>;
-var<workgroup> v_pool: array<vec4<f16>, 576>;
+var<workgroup> k_staged: array<vec4<f16>, 576>;
+var<workgroup> v_staged: array<vec4<f16>, 576>;
 var<workgroup> scratch: array<array<vec4f, 144>, 4>;
 var<workgroup> weights: array<vec4<f16>, 640>;
 
-var<workgroup> notes: array<u32, 4>;
+var<workgroup> shared_flags: array<u32, 4>;
 
 fn weighted(weight: f32, x: vec4f) -> vec4f {
   return select(weight * x, vec4f(), weight == 0.0);
@@ -301,7 +301,7 @@ fn main(
   let held_q_48_0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 4u, 10u);
   let keys = key_range(seq, i0, i1);
   var j0 = keys.x / 32u * 32u;
-  var noted = 0u;
+  var flags = 0u;
   var factor = 1.0;
   var k_fetched0 = vec4<f16>();
   var k_fetched1 = vec4<f16>();
@@ -326,10 +326,10 @@ fn main(
         k_fetched2 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 16u), k_end)), 4u * (lane % 16u));
         k_fetched3 = k_load4_f16(k_row(seq, h_k, min(j0 + (lane / 16u + 24u), k_end)), 4u * (lane % 16u));
       }
-      k_pool[(lane / 16u + 0u) * 18u + lane % 16u] = k_fetched0;
-      k_pool[(lane / 16u + 8u) * 18u + lane % 16u] = k_fetched1;
-      k_pool[(lane / 16u + 16u) * 18u + lane % 16u] = k_fetched2;
-      k_pool[(lane / 16u + 24u) * 18u + lane % 16u] = k_fetched3;
+      k_staged[(lane / 16u + 0u) * 18u + lane % 16u] = k_fetched0;
+      k_staged[(lane / 16u + 8u) * 18u + lane % 16u] = k_fetched1;
+      k_staged[(lane / 16u + 16u) * 18u + lane % 16u] = k_fetched2;
+      k_staged[(lane / 16u + 24u) * 18u + lane % 16u] = k_fetched3;
       {
         let v_end = max(seq.length_kv, 1u) - 1u;
         v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
@@ -346,7 +346,7 @@ fn main(
       }
       workgroupBarrier();
     }
-    noted = 0u;
+    flags = 0u;
     let run = j0;
     var run_end = max(run + 32u, again_until);
     let is_full = run >= again_until && tile_inside(seq, i0, i1, run, run + 32u);
@@ -360,41 +360,41 @@ fn main(
     for (; j0 < run_end; j0 += 32u) {
       // S = Q·Kᵀ
       let full_tile = is_full;
-      var own_notes = 0u;
+      var own_flags = 0u;
 
       streamed_from = j0 + 32u;
       var s_sum0_0 = subgroup_matrix_result<f32, 16, 16>();
       var s_sum1_0 = subgroup_matrix_result<f32, 16, 16>();
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 0u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 0u, 18u);
         s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum0_0);
       }
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 288u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 288u, 18u);
         s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_0_0, streamed, s_sum1_0);
       }
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 4u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 4u, 18u);
         s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum0_0);
       }
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 292u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 292u, 18u);
         s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_16_0, streamed, s_sum1_0);
       }
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 8u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 8u, 18u);
         s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum0_0);
       }
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 296u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 296u, 18u);
         s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_32_0, streamed, s_sum1_0);
       }
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 12u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 12u, 18u);
         s_sum0_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum0_0);
       }
       {
-        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_pool, 300u, 18u);
+        let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&k_staged, 300u, 18u);
         s_sum1_0 = subgroupMatrixMultiplyAccumulate(held_q_48_0, streamed, s_sum1_0);
       }
       subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, s_sum0_0, 9u);
@@ -512,21 +512,21 @@ fn main(
         weights[own_weights + 0u + subgroup_lane / 2u * 10u + subgroup_lane % 2u * 4u + 3u] = vec4<f16>(p3);
         factor = rescale0;
         if (factor != 1.0) {
-          own_notes |= 2u;
+          own_flags |= 2u;
         }
-        k_pool[(lane / 16u + 0u) * 18u + lane % 16u] = k_fetched0;
-        k_pool[(lane / 16u + 8u) * 18u + lane % 16u] = k_fetched1;
-        k_pool[(lane / 16u + 16u) * 18u + lane % 16u] = k_fetched2;
-        k_pool[(lane / 16u + 24u) * 18u + lane % 16u] = k_fetched3;
+        k_staged[(lane / 16u + 0u) * 18u + lane % 16u] = k_fetched0;
+        k_staged[(lane / 16u + 8u) * 18u + lane % 16u] = k_fetched1;
+        k_staged[(lane / 16u + 16u) * 18u + lane % 16u] = k_fetched2;
+        k_staged[(lane / 16u + 24u) * 18u + lane % 16u] = k_fetched3;
         if (!full_tile) {
           if ((has_non_finite(vec4f(v_fetched0))) || (has_non_finite(vec4f(v_fetched1))) || (has_non_finite(vec4f(v_fetched2))) || (has_non_finite(vec4f(v_fetched3)))) {
-            own_notes |= 1u;
+            own_flags |= 1u;
           }
         }
-        v_pool[(lane / 16u + 0u) * 18u + lane % 16u] = v_fetched0;
-        v_pool[(lane / 16u + 8u) * 18u + lane % 16u] = v_fetched1;
-        v_pool[(lane / 16u + 16u) * 18u + lane % 16u] = v_fetched2;
-        v_pool[(lane / 16u + 24u) * 18u + lane % 16u] = v_fetched3;
+        v_staged[(lane / 16u + 0u) * 18u + lane % 16u] = v_fetched0;
+        v_staged[(lane / 16u + 8u) * 18u + lane % 16u] = v_fetched1;
+        v_staged[(lane / 16u + 16u) * 18u + lane % 16u] = v_fetched2;
+        v_staged[(lane / 16u + 24u) * 18u + lane % 16u] = v_fetched3;
         {
           let v_end = max(seq.length_kv, 1u) - 1u;
           v_fetched0 = v_load4_f16(v_row(seq, h_v, min(j0 + 32u + (lane / 16u + 0u), v_end)), 4u * (lane % 16u));
@@ -545,69 +545,69 @@ fn main(
           workgroupBarrier();
         } else {
           {
-            let joined = subgroupOr(own_notes);
+            let combined = subgroupOr(own_flags);
             if (subgroup_lane == 0u) {
-              notes[subgroup] = joined;
+              shared_flags[subgroup] = combined;
             }
-            let all = workgroupUniformLoad(&notes);
-            noted = all[0] | all[1] | all[2] | all[3];
+            let all = workgroupUniformLoad(&shared_flags);
+            flags = all[0] | all[1] | all[2] | all[3];
           }
-          if (noted != 0u) {
+          if (flags != 0u) {
             break;
           }
         }
         {
           let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 0u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 0u, 18u);
             acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 4u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 4u, 18u);
             acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 8u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 8u, 18u);
             acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 12u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 12u, 18u);
             acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
           }
         }
         {
           let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 4u, 10u);
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 288u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 288u, 18u);
             acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 292u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 292u, 18u);
             acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 296u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 296u, 18u);
             acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 300u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 300u, 18u);
             acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
           }
         }
       }
     }
-    if (noted != 0u) {
+    if (flags != 0u) {
       subgroupMatrixStore<row_major>(&scratch[subgroup], 0u, acc_0_0, 9u);
       workgroupBarrier();
       {
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-        if ((noted & 1u) != 0u) {
+        if ((flags & 1u) != 0u) {
           for (var k = 0u; k < 32u; k++) {
             let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
             let x = k * 18u + 0u + subgroup_lane % 2u * 2u;
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_staged[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_staged[x + 1u]));
           }
         }
       }
@@ -619,12 +619,12 @@ fn main(
       {
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-        if ((noted & 1u) != 0u) {
+        if ((flags & 1u) != 0u) {
           for (var k = 0u; k < 32u; k++) {
             let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
             let x = k * 18u + 4u + subgroup_lane % 2u * 2u;
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_staged[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_staged[x + 1u]));
           }
         }
       }
@@ -636,12 +636,12 @@ fn main(
       {
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-        if ((noted & 1u) != 0u) {
+        if ((flags & 1u) != 0u) {
           for (var k = 0u; k < 32u; k++) {
             let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
             let x = k * 18u + 8u + subgroup_lane % 2u * 2u;
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_staged[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_staged[x + 1u]));
           }
         }
       }
@@ -653,54 +653,54 @@ fn main(
       {
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] *= factor;
         scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] *= factor;
-        if ((noted & 1u) != 0u) {
+        if ((flags & 1u) != 0u) {
           for (var k = 0u; k < 32u; k++) {
             let w = f32(weights[own_weights + 0u + subgroup_lane / 2u * 10u + k / 4u][k % 4u]);
             let x = k * 18u + 12u + subgroup_lane % 2u * 2u;
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_pool[x + 0u]));
-            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_pool[x + 1u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 0u] += weighted(w, vec4f(v_staged[x + 0u]));
+            scratch[subgroup][subgroup_lane / 2u * 9u + subgroup_lane % 2u * 2u + 1u] += weighted(w, vec4f(v_staged[x + 1u]));
           }
         }
       }
       workgroupBarrier();
       acc_48_0 = subgroupMatrixLoad<subgroup_matrix_result<f32, 16, 16>, row_major>(&scratch[subgroup], 0u, 9u);
       workgroupBarrier();
-      if ((noted & 1u) == 0u) {
+      if ((flags & 1u) == 0u) {
         {
           let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 0u, 10u);
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 0u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 0u, 18u);
             acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 4u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 4u, 18u);
             acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 8u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 8u, 18u);
             acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 12u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 12u, 18u);
             acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
           }
         }
         {
           let weights0 = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&weights, own_weights + 0u + 4u, 10u);
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 288u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 288u, 18u);
             acc_0_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_0_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 292u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 292u, 18u);
             acc_16_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_16_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 296u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 296u, 18u);
             acc_32_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_32_0);
           }
           {
-            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_pool, 300u, 18u);
+            let streamed = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&v_staged, 300u, 18u);
             acc_48_0 = subgroupMatrixMultiplyAccumulate(weights0, streamed, acc_48_0);
           }
         }
@@ -709,14 +709,14 @@ fn main(
     }
     if (is_full) {
       {
-        let joined = subgroupOr(select(1u, 0u, deferred_from == 0xffffffffu));
+        let combined = subgroupOr(select(1u, 0u, deferred_from == 0xffffffffu));
         if (subgroup_lane == 0u) {
-          notes[subgroup] = joined;
+          shared_flags[subgroup] = combined;
         }
-        let all = workgroupUniformLoad(&notes);
-        noted = all[0] | all[1] | all[2] | all[3];
+        let all = workgroupUniformLoad(&shared_flags);
+        flags = all[0] | all[1] | all[2] | all[3];
       }
-      if (noted != 0u) {
+      if (flags != 0u) {
         again_until = j0;
         j0 = run;
       }

@@ -9,19 +9,19 @@ import { plainMatrices } from '../matrices/plain-matrices.ts';
 /**
  * A tile of matrices that runs on every device.
  *
- * @param options `notes`: whether lanes tell the others of their workgroup that a row must be rescaled, or
- * holds a NaN or infinity (default). Without these notes, which take barriers, results are right only if all
+ * @param options `flags`: whether lanes tell the others of their workgroup that a row must be rescaled, or
+ * holds a NaN or infinity (default). Without these flags, which need barriers, results are right only if all
  * tiles are full and no row is rescaled; the kernels then have only the barriers that full tiles need.
  */
 export const plainMatrixTile = (
   shape: Omit<MatrixTileShape, 'kind'>,
-  options: { readonly notes?: boolean | undefined } = {},
+  options: { readonly flags?: boolean | undefined } = {},
 ): Tile =>
-  spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape, options.notes ?? true), false);
+  spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape, options.flags ?? true), false);
 
 function plainSpelling(
   { matrix, subgroups }: Omit<MatrixTileShape, 'kind'>,
-  hasNotes: boolean,
+  hasFlags: boolean,
 ): AttentionMatrixSpelling {
   const { part, ...operations } = plainMatrices(matrix);
   const all = lanes * subgroups;
@@ -32,15 +32,15 @@ function plainSpelling(
       return {
         ...own,
         directives: [...(own.directives ?? []), 'enable subgroups;', 'diagnostic(off, subgroup_uniformity);'],
-        code: `var<workgroup> notes: array<u32, ${all}>;\n${own.code}`,
+        code: `var<workgroup> shared_flags: array<u32, ${all}>;\n${own.code}`,
       };
     },
-    joinNotes: own =>
-      hasNotes
+    combineFlags: own =>
+      hasFlags
         ? `{
-      notes[lane] = ${own};
-      let all = workgroupUniformLoad(&notes);
-      noted = ${repeat(all, n => `all[${n}]`, ' | ')};
+      shared_flags[lane] = ${own};
+      let all = workgroupUniformLoad(&shared_flags);
+      flags = ${repeat(all, n => `all[${n}]`, ' | ')};
     }`
         : '',
     // The two lanes of a row are adjacent, so they are in one subgroup of every adapter that tests run on.

@@ -21,7 +21,7 @@ export const tilesOfSubgroups = (
 
 /**
  * Chooses tiles of matrices in the same way; with `plain`, tiles that run on every device, for which
- * `plainMatrixTile` explains `notes`.
+ * `plainMatrixTile` explains `flags`.
  */
 export const tilesOfMatrices = (
   matrix: SubgroupMatrixConfig,
@@ -29,13 +29,13 @@ export const tilesOfMatrices = (
   {
     plain = false,
     heldRows,
-    notes,
-  }: { readonly plain?: boolean; readonly heldRows?: 16 | 32; readonly notes?: boolean } = {},
+    flags,
+  }: { readonly plain?: boolean; readonly heldRows?: 16 | 32; readonly flags?: boolean } = {},
 ): TileSelector =>
   whereRowsFit(
     bySide(stationary => {
       const rows = stationary === 'queries' && heldRows ? { heldRows } : {};
       const shape = { stationary, subgroups, matrix, ...rows };
-      return plain ? plainMatrixTile(shape, { notes }) : matrixTile(shape);
+      return plain ? plainMatrixTile(shape, { flags }) : matrixTile(shape);
     }),
   );

@@ -37,8 +37,8 @@ async function expectRightResults(call: AttentionCall, tiles: TileSelector, rewr
 }
 
 const matrix = { M: 16, N: 16, K: 16, component: 'f32' } as const;
-const matrices = (heldRows: 16 | 32, notes: boolean): TileSelector =>
-  tilesOfMatrices(matrix, 2, { plain: true, heldRows, notes });
+const matrices = (heldRows: 16 | 32, flags: boolean): TileSelector =>
+  tilesOfMatrices(matrix, 2, { plain: true, heldRows, flags });
 const causal = drawn(70, 90, { causal: true });
 const full = drawn(64, 320);
 const dq = { gradients: ['dq'] } as const;

@@ -6,11 +6,11 @@ import {
   block,
   blocks,
   firstOfLane,
+  flag,
   heldRows,
-  note,
-  poolOf,
-  poolPitch,
   scratchPitch,
+  stagedArray,
+  stagedPitch,
   streamedRows,
   weightsPitch,
   weightsSize,
@@ -25,8 +25,8 @@ const perBlock = (D: number, text: (d: number) => string): string => repeat(bloc
 
 /**
  * Adds sums once all lanes have stored their weights. Leaves the loop over tiles where results must be
- * rescaled, or rows hold a NaN or infinity that some of their weights mask: see `interruption`. In full
- * tiles, a barrier is enough if nothing is masked, and rescaling is deferred.
+ * rescaled, or rows hold a NaN or infinity that some of their weights mask: see `slowPath`. In full tiles, a
+ * barrier is enough if nothing is masked and rescaling is deferred.
  */
 export function accumulate(
   tile: MatrixTile,
@@ -34,11 +34,11 @@ export function accumulate(
   sums: readonly AccumulateGemm[],
 ): string {
   const rescaled = rescaleOf(sums);
-  const join = `${tile.spelling.joinNotes('own_notes')}
-    if (noted != 0u) {
+  const combine = `${tile.spelling.combineFlags('own_flags')}
+    if (flags != 0u) {
       break;
     }`;
-  const fullTilesHaveNotes = sums.some(
+  const fullTilesHaveFlags = sums.some(
     ({ rescale, lazy, nonFiniteGuard }) => (rescale && !lazy) || nonFiniteGuard !== '!full_tile',
   );
   return `{
@@ -47,18 +47,18 @@ export function accumulate(
       rescaled
         ? `factor = ${rescaled};
     if (factor != 1.0) {
-      own_notes |= ${note.rescale}u;
+      own_flags |= ${flag.rescale}u;
     }`
         : ''
     }
     ${streamsOf(tile, gemms, sums).beforeSums}
     ${
-      fullTilesHaveNotes
-        ? join
+      fullTilesHaveFlags
+        ? combine
         : `if (full_tile) {
       workgroupBarrier();
     } else {
-      ${join}
+      ${combine}
     }`
     }
     ${sums.map((sum, n) => multiply(tile, sum, n)).join('\n')}
@@ -73,19 +73,19 @@ const rescaleOf = (sums: readonly AccumulateGemm[]): string | undefined =>
  * access the elements of a matrix, so the results go through `scratch`. Such tiles are rare; within the loop
  * over tiles, the statements made a stand-alone forward kernel take 2 to 18 % longer on an H200.
  */
-export const interruption = (tile: MatrixTile, sums: readonly AccumulateGemm[]): string =>
+export const slowPath = (tile: MatrixTile, sums: readonly AccumulateGemm[]): string =>
   `${sums.map((sum, n) => perBlock(sum.operand.D, d => changeBlock(tile, sum, n, d))).join('\n')}
     ${
       rescaleOf(sums)
-        ? `if ((noted & ${note.nonFinite}u) == 0u) {
+        ? `if ((flags & ${flag.nonFinite}u) == 0u) {
       ${sums.map((sum, n) => multiply(tile, sum, n)).join('\n')}
     }`
         : ''
     }`;
 
-/** Statements that declare the notes, and the factor of the lane's row, that `interruption` reads. */
-export const declareNotes = (sums: readonly AccumulateGemm[]): string =>
-  `var noted = 0u;${rescaleOf(sums) ? '\n  var factor = 1.0;' : ''}`;
+/** Statements that declare the flags, and the factor of the lane's row, that `slowPath` reads. */
+export const declareFlags = (sums: readonly AccumulateGemm[]): string =>
+  `var flags = 0u;${rescaleOf(sums) ? '\n  var factor = 1.0;' : ''}`;
 
 /**
  * WGSL: the index in `weights` at which a subgroup's weights of the n-th sum start. The weights of held keys
@@ -111,11 +111,11 @@ function changeBlock(tile: MatrixTile, sum: AccumulateGemm, n: number, d: number
     into,
     d,
     at => `${rescale ? repeat(vectors, v => `${at(v)} *= factor;`) : ''}
-        if ((noted & ${note.nonFinite}u) != 0u) {
+        if ((flags & ${flag.nonFinite}u) != 0u) {
           for (var k = 0u; k < ${streamedRows(tile)}u; k++) {
             let w = f32(${weightOf(tile, n, row, 'k')});
-            let x = k * ${poolPitch(tile, operand.D)}u + ${d / 4}u + ${first};
-            ${repeat(vectors, v => `${at(v)} += weighted(w, vec4f(${poolOf(operand)}[x + ${v}u]));`)}
+            let x = k * ${stagedPitch(tile, operand.D)}u + ${d / 4}u + ${first};
+            ${repeat(vectors, v => `${at(v)} += weighted(w, vec4f(${stagedArray(operand)}[x + ${v}u]));`)}
           }
         }`,
   );
@@ -138,10 +138,10 @@ function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number
     offset: `${weightsAt(tile, n)} + ${stationary === 'queries' ? r * M * stride + (k * K) / 4 : k * K * stride + (r * M) / 4}u`,
     order: stationary === 'queries' ? 'row_major' : 'col_major',
   });
-  const pitch = poolPitch(tile, operand.D);
+  const pitch = stagedPitch(tile, operand.D);
   const add = (k: number, d: number): string => {
     const streamed = load('right', {
-      ...{ in: poolOf(operand), offset: `${k * K * pitch + d / 4}u`, stride: pitch, order: 'row_major' },
+      ...{ in: stagedArray(operand), offset: `${k * K * pitch + d / 4}u`, stride: pitch, order: 'row_major' },
     });
     return `{
         let streamed = ${streamed};

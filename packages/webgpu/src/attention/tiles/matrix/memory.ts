@@ -25,10 +25,10 @@ export const blocks = (D: number): number => Math.ceil(D / block);
 export const width = (D: number): number => (block * blocks(D)) / 4;
 
 /**
- * The number of vec4s from one row to the next: in a pool, in `scratch` (scores or 16 channels of results),
- * and in weights.
+ * The number of vec4s from one row to the next: of a staged operand, in `scratch` (scores or 16 channels of
+ * results), and in `weights`.
  */
-export const poolPitch = (tile: MatrixTileShape, D: number): number => width(D) + rowPadding(tile.matrix);
+export const stagedPitch = (tile: MatrixTileShape, D: number): number => width(D) + rowPadding(tile.matrix);
 export const scratchPitch = (tile: MatrixTileShape): number => scoreSides(tile).columns / 4 + 1;
 export const weightsPitch = (tile: MatrixTileShape): number =>
   scoreSides(tile).columns / 4 + rowPadding(tile.matrix);
@@ -60,11 +60,11 @@ export const firstOfLane = (tile: MatrixTileShape, pitch: number): string =>
     ? `subgroup_lane * ${pitch}u`
     : `subgroup_lane / 2u * ${pitch}u + subgroup_lane % 2u * 4u`;
 
-/** The number of vec4s in a pool. */
-const poolSize = (tile: MatrixTileShape, D: number): number => streamedRows(tile) * poolPitch(tile, D);
+/** The number of vec4s in the array of a staged operand. */
+const stagedSize = (tile: MatrixTileShape, D: number): number => streamedRows(tile) * stagedPitch(tile, D);
 
-/** The workgroup memory for an operand whose rows are streamed. */
-export const poolOf = ({ name }: Pick<TileOperand, 'name'>): string => `${name}_pool`;
+/** WGSL: the array in workgroup memory that holds the streamed rows of an operand. */
+export const stagedArray = ({ name }: Pick<TileOperand, 'name'>): string => `${name}_staged`;
 
 /**
  * The bytes of workgroup memory that a kernel needs; `streamed` are the head sizes of its streamed operands.
@@ -76,7 +76,7 @@ export function memoryOf(
   const { subgroups, matrix } = tile;
   const bytes = matrix.component === 'f16' ? 8 : 16;
   return bytesOfVariables([
-    ...streamed.map(D => bytes * poolSize(tile, D)),
+    ...streamed.map(D => bytes * stagedSize(tile, D)),
     16 * subgroups * scratchSize(tile),
     bytes * subgroups * weightsSize(tile) * sums,
     4 * subgroups,
@@ -101,7 +101,10 @@ export function declarations(
   const vector = `vec4<${matrix.component}>`;
   return {
     code: `${streamedOperands(tile, gemms, summed)
-      .map(operand => `var<workgroup> ${poolOf(operand)}: array<${vector}, ${poolSize(tile, operand.D)}>;`)
+      .map(
+        operand =>
+          `var<workgroup> ${stagedArray(operand)}: array<${vector}, ${stagedSize(tile, operand.D)}>;`,
+      )
       .join('\n')}
 var<workgroup> scratch: array<array<vec4f, ${scratchSize(tile)}>, ${subgroups}>;
 var<workgroup> weights: array<${vector}, ${subgroups * weightsSize(tile) * summed.length}>;`,
@@ -114,12 +117,12 @@ export const matrixArrays = (
   gemms: readonly ScoreGemm[],
   summed: readonly TileOperand[],
 ): readonly MatrixArray[] => [
-  ...streamedOperands(tile, gemms, summed).map(operand => operandArray(poolOf(operand))),
+  ...streamedOperands(tile, gemms, summed).map(operand => operandArray(stagedArray(operand))),
   operandArray('weights'),
   { name: 'scratch', of: 'sums', nested: true },
 ];
 
 const operandArray = (name: string): MatrixArray => ({ name, of: 'operands', nested: false });
 
-/** Bits of `noted`: the rows to be added contain a NaN or infinity; some results must be rescaled. */
-export const note = { nonFinite: 1, rescale: 2 } as const;
+/** Bits of `flags`: the rows to be added contain a NaN or infinity; some results must be rescaled. */
+export const flag = { nonFinite: 1, rescale: 2 } as const;

@@ -7,9 +7,9 @@ import {
   blocks,
   firstOfLane,
   heldRows,
-  poolOf,
-  poolPitch,
   scratchPitch,
+  stagedArray,
+  stagedPitch,
   streamedRows,
   weightsSize,
   width,
@@ -61,7 +61,7 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
 
 /**
  * Computes matrices of products in `scratch`, one after the other, and reads each into the lanes' `INTOb`.
- * Before that, stores all streamed rows of the tile to their pools.
+ * Before that, stages all streamed rows of the tile in workgroup memory.
  */
 export function scores(
   tile: MatrixTile,
@@ -70,7 +70,7 @@ export function scores(
   skips: boolean,
 ): string {
   const { start, beforeProducts } = streamsOf(tile, gemms, sums);
-  return `var own_notes = 0u;
+  return `var own_flags = 0u;
     ${skips ? start : ''}
     ${beforeProducts}
     ${gemms
@@ -84,13 +84,13 @@ function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
   const { held, streamed } = sidesOf(tile, gemm);
   const { heldSize, streamedSize } = sizesOf(tile);
   const { K } = tile.matrix;
-  const pitch = poolPitch(tile, streamed.D);
+  const pitch = stagedPitch(tile, streamed.D);
   const sum = (m: number, r: number): string => `${gemm.into}_sum${m}_${r}`;
   const perSum = (text: (m: number, r: number) => string): string =>
     repeat(streamedRows(tile) / streamedSize, m => repeat(heldRows(tile) / heldSize, r => text(m, r)));
   const one = (d: number, m: number): string => {
     const other = load(stationary === 'queries' ? 'right' : 'left', {
-      ...{ in: poolOf(streamed), offset: `${m * streamedSize * pitch + (d * K) / 4}u`, stride: pitch },
+      ...{ in: stagedArray(streamed), offset: `${m * streamedSize * pitch + (d * K) / 4}u`, stride: pitch },
       order: stationary === 'queries' ? 'col_major' : 'row_major',
     });
     const heldRow = (r: number): string => heldMatrix(held.name, d * K, r);

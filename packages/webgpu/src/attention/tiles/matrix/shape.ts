@@ -27,15 +27,14 @@ export interface MatrixTile extends MatrixTileShape {
 }
 
 /**
- * How attention kernels write matrix operations. `notes` is among the declarations of `part`; the arrays are
- * not.
+ * How attention kernels write matrix operations. `part` declares `shared_flags`, but not the arrays.
  */
 export interface AttentionMatrixSpelling extends MatrixSpelling {
   /**
-   * Statements that set `noted` to the bits that are set in any lane's `own`. They contain a barrier that
-   * makes what lanes stored before visible.
+   * Statements that set `flags` to the bits that are set in any lane's `own`. They contain a barrier, which
+   * makes earlier stores of all lanes visible.
    */
-  joinNotes(own: string): string;
+  combineFlags(own: string): string;
   /** `TileBackend.reduceRows` for rows whose lanes are adjacent in a subgroup. */
   reduceRows(grid: LaneGrid, reduction: RowReduction): string;
 }

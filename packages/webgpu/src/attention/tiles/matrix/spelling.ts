@@ -14,16 +14,16 @@ export function deviceSpelling({
     part: () => ({
       ...subgroupMatrixPart(matrix, pinned),
       // With one atomic for all subgroups, a stand-alone forward kernel took a fifth longer on an H200.
-      code: `var<workgroup> notes: array<u32, ${subgroups}>;`,
+      code: `var<workgroup> shared_flags: array<u32, ${subgroups}>;`,
     }),
     place: '',
-    joinNotes: own => `{
-      let joined = subgroupOr(${own});
+    combineFlags: own => `{
+      let combined = subgroupOr(${own});
       if (subgroup_lane == 0u) {
-        notes[subgroup] = joined;
+        shared_flags[subgroup] = combined;
       }
-      let all = workgroupUniformLoad(&notes);
-      noted = ${repeat(subgroups, n => `all[${n}]`, ' | ')};
+      let all = workgroupUniformLoad(&shared_flags);
+      flags = ${repeat(subgroups, n => `all[${n}]`, ' | ')};
     }`,
     reduceRows: reduceInSubgroup,
   };

@@ -2,7 +2,16 @@ import { lanes, rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-backend.ts';
 import { streamedOperands } from '../tile-operands.ts';
-import { block, heldRows, note, poolOf, poolPitch, streamedRows, weightsSize, width } from './memory.ts';
+import {
+  block,
+  flag,
+  heldRows,
+  stagedArray,
+  stagedPitch,
+  streamedRows,
+  weightsSize,
+  width,
+} from './memory.ts';
 import type { MatrixTileShape } from './shape.ts';
 
 const turnsOf = (tile: MatrixTileShape, D: number): number =>
@@ -152,14 +161,14 @@ function store(tile: MatrixTileShape, operand: TileOperand, sums: readonly Accum
     nonFiniteGuard
       ? `if (${nonFiniteGuard}) {
       if (${noticed}) {
-        own_notes |= ${note.nonFinite}u;
+        own_flags |= ${flag.nonFinite}u;
       }
     }
     `
       : ''
   }${repeat(turns, turn => {
     const { row, vector } = placeOf(tile, D, turn);
-    const stored = `${poolOf(operand)}[${row} * ${poolPitch(tile, D)}u + ${vector}] = ${fetched(operand, turn)};`;
+    const stored = `${stagedArray(operand)}[${row} * ${stagedPitch(tile, D)}u + ${vector}] = ${fetched(operand, turn)};`;
     return isWhole ? stored : `if (${isRow(turn)}) {\n      ${stored}\n    }`;
   })}`;
 }

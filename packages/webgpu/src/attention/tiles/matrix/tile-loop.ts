@@ -1,12 +1,12 @@
 import { notDeferred, tilesPerCheck } from '../scores/deferred-rescaling.ts';
 import type { AccumulateGemm, ScoreGemm } from '../tile-backend.ts';
-import { declareNotes, interruption } from './accumulate-gemm.ts';
+import { declareFlags, slowPath } from './accumulate-gemm.ts';
 import type { MatrixTile } from './shape.ts';
 import { streamsOf } from './stage.ts';
 
 /**
- * See `TileResults.loop`. A tile's statements may leave the loop over tiles: see `accumulate`. Then an
- * interruption follows, and the loop goes on with the next tile.
+ * See `TileResults.loop`. A tile's statements may leave the loop over tiles: see `accumulate`. Then the slow
+ * path runs, and the loop continues with the next tile.
  */
 export function loopOverTiles(
   tile: MatrixTile,
@@ -21,13 +21,13 @@ export function loopOverTiles(
   const [head, place, start, end, step] = parts;
   const loop: TileLoop = {
     ...{ place, end, step, body: plain.slice(head.length), full: full[1] },
-    interrupted: `${interruption(tile, sums)}
+    slowPath: `${slowPath(tile, sums)}
       ${place} += ${step};`,
   };
   const { declared, start: startStreams } = streamsOf(tile, gemms, sums);
   const isDeferred = sums.some(({ lazy }) => lazy);
   return `var ${place} = ${start};
-  ${declareNotes(sums)}
+  ${declareFlags(sums)}
   ${declared}
   ${isDeferred ? `var deferred_from = ${notDeferred};\n  var again_until = 0u;` : ''}
   loop {
@@ -49,8 +49,8 @@ interface TileLoop {
   readonly body: string;
   /** The WGSL condition in `body` that a tile is full. */
   readonly full: string;
-  /** Statements for an interruption. */
-  readonly interrupted: string;
+  /** Statements that compute a tile on the slow path. */
+  readonly slowPath: string;
 }
 
 const allTiles = ({
@@ -58,19 +58,19 @@ const allTiles = ({
   end,
   step,
   body,
-  interrupted,
+  slowPath,
 }: TileLoop): string => `for (; ${place} < ${end}; ${place} += ${step}) {${body}
     if (${place} < ${end}) {
-      ${interrupted}
+      ${slowPath}
     }`;
 
 /**
  * One run of the loop over tiles: a tile that is not full; the tiles that are computed again for deferred
  * rows; or some full tiles, after which the next run computes them again if a row is deferred.
  */
-function run(tile: MatrixTile, { place, end, step, body, full, interrupted }: TileLoop): string {
+function run(tile: MatrixTile, { place, end, step, body, full, slowPath }: TileLoop): string {
   const isFull = (at: string): string => full.replaceAll(place, at);
-  return `noted = 0u;
+  return `flags = 0u;
     let run = ${place};
     var run_end = max(run + ${step}, again_until);
     let is_full = run >= again_until && ${isFull('run')};
@@ -82,12 +82,12 @@ function run(tile: MatrixTile, { place, end, step, body, full, interrupted }: Ti
       }
     }
     for (; ${place} < run_end; ${place} += ${step}) {${body.replace(full, 'is_full')}
-    if (noted != 0u) {
-      ${interrupted}
+    if (flags != 0u) {
+      ${slowPath}
     }
     if (is_full) {
-      ${tile.spelling.joinNotes(`select(1u, 0u, deferred_from == ${notDeferred})`)}
-      if (noted != 0u) {
+      ${tile.spelling.combineFlags(`select(1u, 0u, deferred_from == ${notDeferred})`)}
+      if (flags != 0u) {
         again_until = ${place};
         ${place} = run;
       }
