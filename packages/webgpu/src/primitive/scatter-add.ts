@@ -35,7 +35,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
       writePlaces('y0', output, output.strides, 'each', 'f32'),
     ],
     declarations: `var<workgroup> sums: array<f32, ${tileRows * lanes}>;
-/** Rows of the tile, by index at hand; rows outside are too large. */
+/** The row in the tile of each index; too large for an index outside. */
 var<workgroup> tile_rows: array<u32, ${lanes}>;
 var<workgroup> hits: atomic<u32>;`,
     body: `  let first_row = group / P.tiles * ${tileRows}u;

@@ -76,10 +76,10 @@ function tensorReasons(
 ): string[] {
   const matrices =
     primitive.kind === 'matmul' ? [...inputs.slice(0, 2 * (primitive.terms ?? 1)), ...outputs] : [];
-  const whole = matrices.find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
+  const other = matrices.find(({ dtype }) => dtypeInfo[dtype].kind !== 'float');
   const isLarge = [...inputs, ...outputs].some(tensor => elementsSpanned(tensor) >= 2 ** 32);
   return [
-    ...(whole ? [`matmul is supported for floats only, got a tensor of ${whole.dtype}`] : []),
+    ...(other ? [`matmul is supported for floats only, got a tensor of ${other.dtype}`] : []),
     ...(isLarge ? ['a tensor spans 2^32 elements or more'] : []),
   ];
 }

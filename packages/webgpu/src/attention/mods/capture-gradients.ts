@@ -61,12 +61,13 @@ export const captureGradientTools = (expr: ExprTools): SumTools => ({
   vectors: captureTableVectors,
 });
 
-/**
- * A place where a score mod reads a captured element; `partial` is the derivative of the score mod by that
- * element.
- */
+/** A read of a captured tensor in a score mod. */
 interface Site {
   readonly capture: Table['captures'][number];
+  /**
+   * WGSL: for site n, `siteN_partial`, the derivative of the score mod by the element that it reads, and
+   * `siteN_place`, the index of this element in the table.
+   */
   readonly code: string;
 }
 
@@ -103,8 +104,8 @@ const names = 'score, b, h, q, kv';
  * respect to the modified score, times the derivative by the element that the mod reads, and adds the product
  * to that element.
  *
- * This uses no atomics, and gives the same bits in every run: a workgroup has a table of its own, in which
- * each lane owns the elements of one residue class. The lanes compute a tile of (place, value) pairs
+ * The kernels use no atomics, and give the same bits in every run: a workgroup has a table of its own, in
+ * which each lane owns the elements of one residue class. The lanes compute a tile of (place, value) pairs
  * together; then every lane loops over all pairs in order and adds those of its own elements. A second kernel
  * adds the tables, once for each tensor.
  */
@@ -193,8 +194,7 @@ function scatter(site: number, vectors: ScoreVectors): string {
       for (var c = 0u; c < 4u; c++) {
         let i = i + ${row};
         let partial = site${site}_partial(unmodified[c], ${placeArguments});
-        // Where nothing is visible, or behind a condition that does not hold, the derivative may be no
-        // number.
+        // The derivative may be NaN for a masked pair, and in a branch of the mod that is not taken.
         if (ds[c] != 0.0 && partial != 0.0) {
           values[c] = ds[c] * partial;
           at[c] = site${site}_place(unmodified[c], ${placeArguments});

@@ -48,7 +48,7 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
     ? `fn ${captureLoad(name)}(${parameters}) -> ${wgslTypes[kind]} {
   ${address}
   let captured_word = ${readElement(variable, bytes === 4 ? 'at' : 'at >> 2u')};
-  return ${whole[1]};
+  return ${integer[1]};
 }`
     : `fn ${captureBits(name)}(${parameters}) -> u32 {
   ${address}

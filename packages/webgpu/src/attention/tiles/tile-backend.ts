@@ -35,8 +35,8 @@ export interface RowReduction {
   /** WGSL expression of the lane's own contribution to its row r. */
   readonly own: (r: number) => string;
   /**
-   * WGSL expression that joins two numbers of a row, or vec4fs of such numbers. Must be commutative and
-   * associative, up to rounding.
+   * WGSL expression that combines two numbers of a row, or vec4fs of such numbers. The operation must be
+   * commutative, and associative up to rounding.
    */
   readonly join: (a: string, b: string) => string;
   /** The neutral element of `join`. */

@@ -70,7 +70,7 @@ export function transposingMap(
       ...placedExpression(placed),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
-    declarations: `/** One longer than a row, so that columns lie in different banks. */
+    declarations: `/** The pitch of a row: odd, so that columns are in different banks. */
 const TILE_ROW = ${side + 1}u;
 var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].one}, ${side * (side + 1)}>;`,
     body: `${firstPlaces(extents.length, [dimension, last])}

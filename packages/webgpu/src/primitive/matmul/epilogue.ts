@@ -39,7 +39,7 @@ export function epilogueParts({ epilogue, batch }: Pick<MatMulProblem, 'epilogue
 }
 
 fn result4(index: u32, row: u32, n: u32, x: vec4f) -> vec4f {
-  // Columns behind the last one are computed like the last one, and not stored.
+  // Columns beyond the last one repeat it, and are not stored.
   let column = min(vec4u(n, n + 1u, n + 2u, n + 3u), vec4u(P.N - 1u));
   ${starts.join('\n  ')}
   return vec4f(${each.join(', ')});

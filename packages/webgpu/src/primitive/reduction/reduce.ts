@@ -15,9 +15,9 @@ const partials = 'workspace.partials';
 const enoughGroups = { gpu: 128, cpu: 4 };
 
 /**
- * A reduction: the strands of invocations read the elements of each result in parallel, and a tree joins
- * their partial results. Few long rows are split into parts, whose results a second kernel joins. The order
- * is the same in every run.
+ * A reduction: the strands of invocations read the elements of each result in parallel, and a tree combines
+ * their partial results. Few long rows are split into parts, whose results a second kernel combines. The
+ * order is the same in every run.
  */
 export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const rows = asRows(primitive);

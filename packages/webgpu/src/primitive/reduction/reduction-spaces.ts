@@ -9,7 +9,7 @@ export interface ReductionSpaces {
   /** The positions of the rows. */
   readonly kept: IndexSpace;
   /** The positions of the elements in a row. */
-  readonly joined: IndexSpace;
+  readonly reduced: IndexSpace;
   /** Both together: the positions in the domain. */
   readonly space: IndexSpace;
   /** The tensor with the most elements, whose strides determine the order of the dimensions. */
@@ -41,11 +41,11 @@ export function reductionSpaces(
       main,
       reads.some(({ coordinates }) => coordinates),
     );
-  const [kept, joined] = [along(own), along(summed)];
-  const [outer, inner] = [kept.dimensions, joined.dimensions];
+  const [kept, reduced] = [along(own), along(summed)];
+  const [outer, inner] = [kept.dimensions, reduced.dimensions];
   const space: IndexSpace = {
-    extents: [...kept.extents, ...joined.extents],
-    steps: Object.fromEntries(tensors.map(([name]) => [name, [...kept.steps[name], ...joined.steps[name]]])),
+    extents: [...kept.extents, ...reduced.extents],
+    steps: Object.fromEntries(tensors.map(([name]) => [name, [...kept.steps[name], ...reduced.steps[name]]])),
     dimensions:
       outer &&
       inner &&
@@ -53,5 +53,5 @@ export function reductionSpaces(
         axes.includes(d) ? kept.extents.length + inner[summed.indexOf(d)] : outer[own.indexOf(d)],
       ),
   };
-  return { kept, joined, space, main };
+  return { kept, reduced, space, main };
 }

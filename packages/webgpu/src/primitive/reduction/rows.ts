@@ -12,7 +12,7 @@ import { expressionReads, functionsFor, inputsByName, placedExpression } from '.
 import { type ReductionSpaces, reductionSpaces } from './reduction-spaces.ts';
 import { type Strands, strandsOf, type Workload } from './strands.ts';
 
-/** The initial value of a reduction, and the expression that joins two values. */
+/** The initial value of a reduction, and the expression that combines two values. */
 const operators: Readonly<
   Record<ReducePrimitive['op'], { start: number; join: (a: string, b: string) => string }>
 > = {
@@ -38,13 +38,13 @@ export interface RowsWork extends Pick<Workload, 'places' | 'depth'> {
 export function rowsWork(primitive: RowsPrimitive, tensors: PrimitiveTensors): RowsWork {
   const { domain, axes } = primitive;
   const spaces = reductionSpaces(domain, axes, expressionsOf(primitive), tensors);
-  const { kept, joined, main } = spaces;
-  const [places, depth] = [elementCount(kept.extents), elementCount(joined.extents)];
+  const { kept, reduced, main } = spaces;
+  const [places, depth] = [elementCount(kept.extents), elementCount(reduced.extents)];
   const strands = strandsOf({
     places,
     depth,
     keptStep: kept.steps[main].at(-1) ?? 0,
-    joinedStep: joined.steps[main].at(-1) ?? 0,
+    reducedStep: reduced.steps[main].at(-1) ?? 0,
     onCpu: isCpu(tensors.capabilities),
   });
   return { spaces, strands, places, depth, groups: Math.ceil(places / strands.columns) };
@@ -77,7 +77,7 @@ interface RowText {
 
 /**
  * The invocations that share a row pass over it once for all reductions that do not depend on each other,
- * join their partial results, and pass over it once more for the maps. The order is the same in every run.
+ * combine their partial results, and pass over it once more for the maps. The order is the same in every run.
  * @param parts the number of parts into which the rows of a single reduction are split. The results of each
  * part are stored after those of the previous part.
  */
@@ -88,7 +88,7 @@ export function rowsKernel(
   parts = 1,
 ): KernelSpec {
   const { spaces, strands, places, depth, groups } = work;
-  const { kept, joined, space } = spaces;
+  const { kept, reduced, space } = spaces;
   const { inputs, outputs, unaligned, inPlace } = tensors;
   const named = inputsByName(inputs);
   const reads = expressionsOf(primitive).map(expressionReads);
@@ -98,8 +98,8 @@ export function rowsKernel(
   // Of several expressions, one could read element by element a tensor that another reads in vectors of four.
   const four =
     reads.length === 1 &&
-    strands.along === 'joined' &&
-    (joined.extents.at(-1) ?? 1) % 4 === 0 &&
+    strands.along === 'reduced' &&
+    (reduced.extents.at(-1) ?? 1) % 4 === 0 &&
     !isOverBudget &&
     reads[0].here.some(name => isVectorised(space.steps[name], unaligned.has(name)));
   const width = four ? 4 : 1;
@@ -117,7 +117,7 @@ export function rowsKernel(
       return `${prefix}_at${four ? '4' : ''}(${[at, ...given].join(', ')})`;
     },
     forEachElement: statements => `for (var n = begin; n < end; n += ${step}u) {
-    ${splitPlace('n', joined.extents.length, rank)}
+    ${splitPlace('n', reduced.extents.length, rank)}
     ${statements}
   }`,
   };
@@ -175,7 +175,7 @@ function sumStatements(text: RowText, pass: readonly number[]): string {
     return `let found = ${floats4(value, element.type)};
 sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('found.z', 'found.w')})`))};`;
   });
-  const joined = pass.map(n => {
+  const ends = pass.map(n => {
     const { op, result } = primitive.reductions[n];
     pieces.push(resultPart(result, `result${n}_of`));
     const sum = strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`;
@@ -185,7 +185,7 @@ sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('fo
   });
   return `${pass.map(n => `var sum${n} = P.start${n};`).join('\n  ')}
   ${forEachElement(found.join('\n'))}
-  ${joined.join('\n  ')}`;
+  ${ends.join('\n  ')}`;
 }
 
 /**
@@ -243,7 +243,7 @@ const distinct = (parts: readonly ShaderPart[]): ShaderPart[] => [
   ...new Map(parts.map(part => [part.code ?? part, part])).values(),
 ];
 
-/** `name(reduced)`: the final value of a joined value. */
+/** `name(reduced)`: the result of a reduction, from the reduced value. */
 function resultPart(result: Expr, name: string): ShaderPart {
   const { statements, value } = exprTools.writeWgsl(result, { variables: {}, load: () => 'reduced' });
   return {

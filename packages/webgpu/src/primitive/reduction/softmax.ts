@@ -15,8 +15,8 @@ const notANumber = '0x7fc00000u';
 
 /**
  * Softmax of the rows along an axis: the strands of invocations pass over a row in parallel, and keep its
- * maximum and the sum of exponentials so far; a tree joins these, and a second pass over the row computes the
- * results. Several short rows share a workgroup.
+ * maximum and the sum of exponentials so far; a tree combines these, and a second pass over the row computes
+ * the results. Several short rows share a workgroup.
  */
 export function softmaxKernels(
   { axis, log, mode }: SoftmaxPrimitive,
@@ -48,7 +48,7 @@ export function softmaxKernels(
   const writing: Writing = four ? 'vector' : 'each';
   const strands = strandsOf({
     ...{ places: rows, depth: width, onCpu: isCpu(capabilities) },
-    ...{ keptStep: kept.steps.x0.at(-1) ?? 0, joinedStep: source.strides[axis] },
+    ...{ keptStep: kept.steps.x0.at(-1) ?? 0, reducedStep: source.strides[axis] },
   });
   const { columns, length } = strands;
   const rank = kept.extents.length;
@@ -77,8 +77,8 @@ export function softmaxKernels(
     ],
     declarations: `var<workgroup> strands: array<vec2f, ${columns * length}>;
 
-/** Largest number and sum of powers of two parts of a row. */
-fn joined(a: vec2f, b: vec2f) -> vec2f {
+/** Combines the maxima and sums of exponentials of two parts. */
+fn combined(a: vec2f, b: vec2f) -> vec2f {
   let m = max(a.x, b.x);
   return vec2f(m, a.y * exp(a.x - m) + b.y * exp(b.x - m));
 }`,
@@ -89,10 +89,10 @@ fn joined(a: vec2f, b: vec2f) -> vec2f {
     ${splitPlace('place', rank)}
     ${loop(`let x = values_at(${at('i')});
 let m = max(found.x, max(max(x.x, x.y), max(x.z, x.w)));
-let powers = select(exp(x - vec4f(m)), vec4f(), x == vec4f(${lowest}));
-found = vec2f(m, found.y * exp(found.x - m) + dot(powers, vec4f(1.0)));`)}
+let e = select(exp(x - vec4f(m)), vec4f(), x == vec4f(${lowest}));
+found = vec2f(m, found.y * exp(found.x - m) + dot(e, vec4f(1.0)));`)}
   }
-  ${strands.tree('strands', 'found', (a, b) => `joined(${a}, ${b})`)}
+  ${strands.tree('strands', 'found', (a, b) => `combined(${a}, ${b})`)}
   ${length > 1 ? `found = strands[column * ${length}u];` : ''}
   if (place < P.rows) {
     ${splitPlace('place', rank)}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { strandsOf } from './strands.ts';
 
-const rows = { keptStep: 64, joinedStep: 1 };
-const columns = { keptStep: 1, joinedStep: 64 };
+const rows = { keptStep: 64, reducedStep: 1 };
+const columns = { keptStep: 1, reducedStep: 64 };
 
 describe.each([
   ['rows', rows],
@@ -38,7 +38,7 @@ it('gives a short row no more lanes than it has vectors', () => {
 it('lets the lanes of a GPU read elements in a row', () => {
   const onCpu = false;
   expect(strandsOf({ places: 768, depth: 1024, onCpu, ...rows })).toMatchObject({
-    ...{ along: 'joined', length: 256, columns: 1 },
+    ...{ along: 'reduced', length: 256, columns: 1 },
   });
   expect(strandsOf({ places: 768, depth: 1024, onCpu, ...columns }).along).toBe('kept');
 });

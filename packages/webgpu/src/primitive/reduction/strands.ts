@@ -8,11 +8,11 @@ export interface Strands {
   /** The number of strands in a column, a power of two. */
   readonly length: number;
   /** Whether consecutive invocations are strands of one column, or columns of one strand. */
-  readonly along: 'joined' | 'kept';
+  readonly along: 'reduced' | 'kept';
   /** Statements that declare `column` and `strand`. */
   readonly declare: string;
   /**
-   * Statements that join a variable over the strands of each column; afterwards, the variable of the first
+   * Statements that reduce a variable over the strands of each column; afterwards, the variable of the first
    * strand contains the result.
    */
   readonly tree: (array: string, variable: string, join: (a: string, b: string) => string) => string;
@@ -26,7 +26,7 @@ export interface Workload {
   readonly places: number;
   readonly depth: number;
   readonly keptStep: number;
-  readonly joinedStep: number;
+  readonly reducedStep: number;
   /** Whether the adapter runs on a CPU, on which a barrier between strands costs more than the elements. */
   readonly onCpu: boolean;
 }
@@ -56,16 +56,16 @@ export const longStrand = 32;
  * if these are closest together, otherwise along the results. Strands with fewer than four elements are
  * avoided.
  */
-export function strandsOf({ places, depth, keptStep, joinedStep, onCpu }: Workload): Strands {
+export function strandsOf({ places, depth, keptStep, reducedStep, onCpu }: Workload): Strands {
   const along =
-    places === 1 || (joinedStep !== 0 && (joinedStep <= keptStep || keptStep === 0)) ? 'joined' : 'kept';
+    places === 1 || (reducedStep !== 0 && (reducedStep <= keptStep || keptStep === 0)) ? 'reduced' : 'kept';
   const useful = powerOfTwo(Math.ceil(depth / 4));
   if (onCpu) {
     const length = Math.min(useful, powerOfTwo(cpu.lanes / places));
     const lanes = Math.min(Math.max(powerOfTwo(places / cpu.groups), cpu.leastLanes), cpu.mostLanes);
     return strands(Math.min(powerOfTwo(places), Math.max(lanes / length, 1)), length, along);
   }
-  if (along === 'joined') {
+  if (along === 'reduced') {
     const length = Math.min(useful, maxLanes);
     return strands(Math.min(maxLanes / length, powerOfTwo(places)), length, along);
   }
@@ -79,7 +79,7 @@ export function strandsOf({ places, depth, keptStep, joinedStep, onCpu }: Worklo
 
 function strands(columns: number, length: number, along: Strands['along']): Strands {
   const [column, strand] =
-    along === 'joined'
+    along === 'reduced'
       ? [`lane / ${length}u`, `lane % ${length}u`]
       : [`lane % ${columns}u`, `lane / ${columns}u`];
   return {

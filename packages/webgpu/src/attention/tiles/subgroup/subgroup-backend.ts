@@ -165,7 +165,7 @@ function weights({ stationary, group, rows }: SubgroupTile, { weight }: Accumula
   );
 }
 
-/** The number of rows that one turn of the loop adds: with two rows, sums are written half as often. */
+/** The number of rows that one loop iteration adds: with two rows, sums are written half as often. */
 const rowsOfTurn = 2;
 
 /**

@@ -42,7 +42,8 @@ export const stagedAt = ({ stagingDType }: WorkgroupTile, at: string): string =>
   stagingDType === 'f16' ? `vec4f(staged${at})` : `staged${at}`;
 
 /**
- * The bytes of workgroup memory that a kernel needs with this tile. Only forward joins the lanes of a row.
+ * The workgroup memory that a kernel uses with this tile, in bytes. Only forward kernels reduce rows of
+ * scores.
  */
 export const workgroupTileMemory = (tile: WorkgroupTile, role: TileRole): number =>
   bytesOfVariables([

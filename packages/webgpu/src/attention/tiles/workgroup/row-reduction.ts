@@ -4,7 +4,7 @@ import type { RowReduction } from '../tile-backend.ts';
 import type { TileRowReduction } from './workgroup-tile.ts';
 
 /**
- * Joins the lanes of a row in `row_partial`, which holds the numbers of a lane's rows as vec4s. Works on
+ * Reduces rows in workgroup memory: `row_partial` holds the numbers of each lane's rows as vec4s. Works on
  * every device.
  */
 export const workgroupRowReduction: TileRowReduction = {
@@ -17,7 +17,7 @@ export const workgroupRowReduction: TileRowReduction = {
 
 const partials = ({ tx, ty, rows }: LaneGrid): number => (tx * ty * rows) / 4;
 
-/** Each lane of a row joins the numbers of all lanes of the row, in the same order. */
+/** Each lane of a row combines the numbers of all lanes of the row, in the same order. */
 export function reduceInMemory(
   { tx, ty, rows }: LaneGrid,
   { name, own, join, identity, afterBarrier }: RowReduction,

@@ -43,13 +43,13 @@ export interface WorkgroupTileShape extends WorkgroupTileSizes {
   readonly prefetch?: boolean;
   /**
    * Whether copies and sums are unrolled: a lane has several reads of storage in flight, and adds several
-   * rows per turn of a loop. The longer text takes longer to compile. The results have the same bits. Default
+   * rows per loop iteration. The longer text takes longer to compile. The results have the same bits. Default
    * false.
    */
   readonly unrolled?: boolean;
   /**
-   * How forward joins the maxima and sums of a row's lanes: in workgroup memory, or by shuffles in the lanes'
-   * subgroup, which uses neither memory nor barriers. With 'subgroup', `tx` must be a power of two up to the
+   * How forward reduces the rows of scores to their maxima and sums: in workgroup memory, or by shuffles in a
+   * subgroup, which use neither memory nor barriers. With 'subgroup', `tx` must be a power of two up to the
    * device's smallest subgroup size, and the number of lanes a multiple of its largest. Default 'workgroup'.
    */
   readonly rowReduction?: 'workgroup' | 'subgroup';
@@ -178,7 +178,7 @@ export interface TileUnrolling {
   copy(tile: WorkgroupTile, chunks: readonly Chunk[], from: string): string;
   /** The parts of such a copy, for chunks that are read long before they are stored. */
   fetch(tile: WorkgroupTile, chunks: readonly Chunk[]): FetchedVectors;
-  /** Statements that add the weighted rows of a chunk to the sums, several rows per turn of a loop. */
+  /** Statements that add the weighted rows of a chunk to the sums, several rows per loop iteration. */
   sums(rows: number, addRow: (row: string) => string): string;
 }
 
@@ -192,7 +192,7 @@ export interface TilePrefetch {
   reason(tile: WorkgroupTile): string | null;
 }
 
-/** How the lanes of a tile get their places, and how the lanes of a row join their numbers. */
+/** How the lanes of a tile get their places, and how the lanes of a row reduce it. */
 export interface TileRowReduction {
   readonly part: (grid: LaneGrid) => ShaderPart;
   /** The bytes of each of its variables in workgroup memory. */
@@ -201,6 +201,6 @@ export interface TileRowReduction {
   place(grid: LaneGrid): string;
   /** `TileBackend.reduceRows` of this tile. */
   reduceRows(grid: LaneGrid, reduction: RowReduction): string;
-  /** The reason why lanes on a device cannot join rows in this way, or null. */
+  /** The reason why a device cannot reduce rows in this way, or null. */
   reason(role: TileRole, grid: LaneGrid, capabilities: Capabilities): string | null;
 }

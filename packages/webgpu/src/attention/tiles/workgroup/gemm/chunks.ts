@@ -37,7 +37,7 @@ export const chunkLoop = (
     }`;
 
 /** Statement that sets `non_finite` if the search has found a vector, a WGSL condition. */
-export const noteIf = ({ guard }: VectorSearch, found: string): string => `if (${guard} && ${found}) {
+export const setNonFiniteIf = ({ guard }: VectorSearch, found: string): string => `if (${guard} && ${found}) {
         atomicStore(&non_finite, 1u);
       }`;
 
@@ -45,7 +45,7 @@ function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
   const { vectors, given = '', search, slot } = chunk;
   return `for (var n = lane; n < ${vectors}u; n += ${tile.tx * tile.ty}u) {
       ${given}
-      ${readVector(chunk, from)}${search ? `\n${noteIf(search, search.finds('x'))}` : ''}
+      ${readVector(chunk, from)}${search ? `\n${setNonFiniteIf(search, search.finds('x'))}` : ''}
       staged${slot} = ${stagedValue(tile)};
     }`;
 }

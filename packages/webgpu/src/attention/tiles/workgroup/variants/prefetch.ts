@@ -1,4 +1,4 @@
-import { chunkLoop, noteIf, readVector } from '../gemm/chunks.ts';
+import { chunkLoop, readVector, setNonFiniteIf } from '../gemm/chunks.ts';
 import { stagedValue, stagedVectors, vectorType } from '../memory.ts';
 import type { Chunk, ChunkLoop, FetchedVectors, TilePrefetch, WorkgroupTile } from '../workgroup-tile.ts';
 
@@ -62,7 +62,7 @@ const fetchOf = (tile: WorkgroupTile, chunks: readonly Chunk[]): FetchedVectors 
     read: from =>
       each(tile, chunks, (chunk, fetched) => [readVector(chunk, from), `${fetched} = ${stagedValue(tile)};`]),
     store: each(tile, chunks, ({ search, slot }, fetched) => [
-      search && noteIf(search, search.finds(`vec4f(${fetched})`)),
+      search && setNonFiniteIf(search, search.finds(`vec4f(${fetched})`)),
       `staged${slot} = ${fetched};`,
     ]),
   };

@@ -8,9 +8,9 @@ const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
 
 /**
  * `TileBackend.reduceRows` for rows whose tx lanes are adjacent in a subgroup. With `subgroupShuffleXor`,
- * each lane joins its number with that of the lane at distance 1, then 2, then 4, … After log₂(tx) steps,
- * each lane has joined the whole row, and all lanes have the same bits, because the two lanes of a step join
- * the same two numbers. Uses neither memory nor barriers.
+ * each lane combines its number with that of the lane at distance 1, then 2, then 4, … After log₂(tx) steps,
+ * each lane has reduced the whole row, and all lanes have the same bits, because the two lanes of a step
+ * combine the same two numbers. Uses neither memory nor barriers.
  */
 export const reduceInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: RowReduction): string =>
   repeat(
@@ -20,7 +20,7 @@ export const reduceInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: Ro
   );
 
 /**
- * Joins the lanes of a row in their subgroup. WGSL does not specify which lanes of a workgroup form a
+ * Reduces rows by shuffles in a subgroup. WGSL does not specify which lanes of a workgroup form a
  * subgroup, or in which order lanes are numbered, so a lane gets its place in the tile from its subgroup.
  * Subgroups have tx lanes or a multiple of tx, and are full, so every row is within one subgroup.
  */

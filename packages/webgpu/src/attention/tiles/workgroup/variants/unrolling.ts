@@ -1,7 +1,7 @@
 import { repeat } from '../../../../codegen/text.ts';
 import { unrolledVectors } from '../../scores/score-vectors.ts';
 import type { TileOperand } from '../../tile-backend.ts';
-import { noteIf, ofProduct } from '../gemm/chunks.ts';
+import { ofProduct, setNonFiniteIf } from '../gemm/chunks.ts';
 import { divisorUpTo, stagedValue } from '../memory.ts';
 import type { Chunk, FetchedVectors, TileUnrolling, WorkgroupTile } from '../workgroup-tile.ts';
 
@@ -34,7 +34,7 @@ export const unrolling: TileUnrolling = {
   fetch: (tile, chunks) => fetch(tile, readsOf(tile, chunks)),
 };
 
-/** The largest number of weighted rows that one turn of the loop over a chunk adds. */
+/** The largest number of weighted rows that one iteration of the loop over a chunk adds. */
 const rowsOfTurn = 8;
 
 /** A vec4 of a chunk that a lane reads in a turn. */
@@ -71,7 +71,7 @@ function fetch(tile: WorkgroupTile, reads: readonly Read[]): FetchedVectors {
     declare: each((_, name) => `var ${name} = vec4f();`),
     read: from => ofProduct(first.operands, operand => readAll(first.operands.indexOf(operand), from)),
     // One branch for all vectors, because SwiftShader's compiler cannot take many branches in a row.
-    store: `${first.search ? noteIf(first.search, `(${reads.map((_, n) => first.search?.finds(`read${n}`)).join(' | ')})`) : ''}
+    store: `${first.search ? setNonFiniteIf(first.search, `(${reads.map((_, n) => first.search?.finds(`read${n}`)).join(' | ')})`) : ''}
     ${each((read, name) => {
       const { given = '', slot, vectors } = read.chunk;
       const text = `${given}
