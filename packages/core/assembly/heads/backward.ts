@@ -9,7 +9,7 @@ import {
   toProbabilities,
   toScoreGradients,
 } from './kernels';
-import { BackwardNumbers, Place, storeRows, wholeStrips } from './numbers';
+import { BackwardNumbers, Place, storeRows, paddedToStrips } from './numbers';
 import { PANEL, PANEL_BYTES } from '../vector/vector';
 
 /**
@@ -58,9 +58,9 @@ export function backwardHeads(numbers: usize, thread: i32, first: i32, count: i3
     const atQ = q.of(at, H);
     const atK = k.of(at, H);
     const atDO = dO.of(at, H);
-    memory.fill(dqSums, 0, wholeStrips(Sq) * ldQ);
-    memory.fill(dkSums, 0, wholeStrips(Skv) * ldQ);
-    memory.fill(dvSums, 0, wholeStrips(Skv) * ldV);
+    memory.fill(dqSums, 0, paddedToStrips(Sq) * ldQ);
+    memory.fill(dkSums, 0, paddedToStrips(Skv) * ldQ);
+    memory.fill(dvSums, 0, paddedToStrips(Skv) * ldV);
     const guardedQ = !packRows(Sq, Dqk, atQ, q.row, qRows, ofRows);
     const guardedDO = !packRows(Sq, Dv, atDO, dO.row, dORows, ofRows);
     const guardedK = !packRows(Skv, Dqk, atK, k.row, kRows, ofKeys);

@@ -1,5 +1,5 @@
 import { addProduct, divideRows, log, multiplyScores, packColumns, packRows, updateSoftmax } from './kernels';
-import { ForwardNumbers, Place, storeRows, wholeStrips } from './numbers';
+import { ForwardNumbers, Place, storeRows, paddedToStrips } from './numbers';
 import { PANEL, PANEL_BYTES } from '../vector/vector';
 
 /**
@@ -34,7 +34,7 @@ export function forwardHeads(numbers: usize, thread: i32, first: i32, count: i32
       store<f32>(largest + <usize>i * 4, -Infinity);
       store<f64>(sum + <usize>i * 8, 0);
     }
-    memory.fill(sums, 0, wholeStrips(Sq) * ldO);
+    memory.fill(sums, 0, paddedToStrips(Sq) * ldO);
     packColumns((Skv + PANEL - 1) & ~(PANEL - 1), Dqk, k.of(at, n.H), k.row, keys);
     multiplyScores(Sq, Skv, Dqk, q.of(at, n.H), q.row, keys, scores, ld, n.scale, ranges, 0);
     updateSoftmax(Sq, Skv, scores, ld, largest, sum, sums, ldO, Dv, ranges, 0);

@@ -69,7 +69,7 @@ export class BackwardNumbers extends HeadNumbers {
 }
 
 /** A number of rows, rounded up to whole strips, which kernels write. */
-@inline export function wholeStrips(rows: i32): usize {
+@inline export function paddedToStrips(rows: i32): usize {
   return <usize>((rows + STRIP - 1) & ~(STRIP - 1));
 }
 

@@ -54,7 +54,7 @@ export function updateSoftmax(
     const first = rangeAddress(row, from);
     const end = rangeAddress(row, to + 7);
     const reached = load<f32>(largest + <usize>i * 4);
-    const total = reached == HIDDEN ? weighUnseen(first, end) : exponentials(first, end, reached, false);
+    const total = reached == HIDDEN ? weighHiddenRow(first, end) : exponentials(first, end, reached, false);
     store<f64>(sum + <usize>i * 8, load<f64>(sum + <usize>i * 8) + total);
     clear(row, first);
     clear(end, row + ld);
@@ -70,7 +70,7 @@ export function updateSoftmax(
  * Computes the weights of a row whose scores are all −∞ or NaN: the former become 0, NaN stays. Returns their
  * sum.
  */
-function weighUnseen(first: usize, end: usize): f64 {
+function weighHiddenRow(first: usize, end: usize): f64 {
   const hidden = f32x4.splat(HIDDEN);
   let weights = f32x4.splat(0);
   for (let at = first; at < end; at += 16) {

@@ -34,8 +34,8 @@ const constants = memory.data<f32>(
  * `SCRATCH_BYTES` of `wasm-kernels.ts`: the bytes of the numbers whose 2^n are stored at once while their 2^r
  * are computed.
  */
-const STRETCH: usize = 256;
-/** The address of `STRETCH` bytes that only this instance of the module uses. */
+const CHUNK_BYTES: usize = 256;
+/** The address of `CHUNK_BYTES` bytes that only this instance of the module uses. */
 @external("env", "scratch") declare const powers: usize;
 
 /**
@@ -47,8 +47,8 @@ const STRETCH: usize = 256;
   const shifter = v128.load(constants, SHIFTER);
   const y = exponent(x, v128.load(constants, LOG2_E), v128.load(constants, FLOOR));
   const shifted = f32x4.add(y, shifter);
-  const power = powerOfPart(
-    part(y, shifted, shifter),
+  const power = powerOfFraction(
+    fraction(y, shifted, shifter),
     v128.load(constants, C0),
     v128.load(constants, C1),
     v128.load(constants, C2),
@@ -56,7 +56,7 @@ const STRETCH: usize = 256;
     v128.load(constants, C4),
     v128.load(constants, C5),
   );
-  return f32x4.mul(power, powerOfWhole(shifted));
+  return f32x4.mul(power, powerOfInteger(shifted));
 }
 
 /**
@@ -69,8 +69,8 @@ const STRETCH: usize = 256;
   let sum = f32x4.splat(0);
   let others = sum;
   const subtrahends = f32x4.splat(subtrahend);
-  for (let from = first; from < end; from += STRETCH) {
-    const to = min(from + STRETCH, end);
+  for (let from = first; from < end; from += CHUNK_BYTES) {
+    const to = min(from + CHUNK_BYTES, end);
     const log2e = v128.load(constants, LOG2_E);
     const floor = v128.load(constants, FLOOR);
     const shifter = v128.load(constants, SHIFTER);
@@ -85,10 +85,10 @@ const STRETCH: usize = 256;
       y = exponent(y, log2e, floor);
       const shiftedX = f32x4.add(x, shifter);
       const shiftedY = f32x4.add(y, shifter);
-      v128.store(at, part(x, shiftedX, shifter));
-      v128.store(at, part(y, shiftedY, shifter), 16);
-      v128.store(power, powerOfWhole(shiftedX));
-      v128.store(power, powerOfWhole(shiftedY), 16);
+      v128.store(at, fraction(x, shiftedX, shifter));
+      v128.store(at, fraction(y, shiftedY, shifter), 16);
+      v128.store(power, powerOfInteger(shiftedX));
+      v128.store(power, powerOfInteger(shiftedY), 16);
     }
     const c0 = v128.load(constants, C0);
     const c1 = v128.load(constants, C1);
@@ -97,8 +97,8 @@ const STRETCH: usize = 256;
     const c4 = v128.load(constants, C4);
     const c5 = v128.load(constants, C5);
     for (let at = from, power = powers; at < to; at += 32, power += 32) {
-      const x = f32x4.mul(powerOfPart(v128.load(at), c0, c1, c2, c3, c4, c5), v128.load(power));
-      const y = f32x4.mul(powerOfPart(v128.load(at, 16), c0, c1, c2, c3, c4, c5), v128.load(power, 16));
+      const x = f32x4.mul(powerOfFraction(v128.load(at), c0, c1, c2, c3, c4, c5), v128.load(power));
+      const y = f32x4.mul(powerOfFraction(v128.load(at, 16), c0, c1, c2, c3, c4, c5), v128.load(power, 16));
       v128.store(at, x);
       v128.store(at, y, 16);
       sum = f32x4.add(sum, x);
@@ -114,12 +114,12 @@ const STRETCH: usize = 256;
 }
 
 /** r = y − n, from a `shifted` y whose lowest bits are n + 127. */
-@inline function part(y: v128, shifted: v128, shifter: v128): v128 {
+@inline function fraction(y: v128, shifted: v128, shifter: v128): v128 {
   return f32x4.sub(y, f32x4.sub(shifted, shifter));
 }
 
 /** 2^n. */
-@inline function powerOfWhole(shifted: v128): v128 {
+@inline function powerOfInteger(shifted: v128): v128 {
   return i32x4.shl(shifted, 23);
 }
 
@@ -127,7 +127,7 @@ const STRETCH: usize = 256;
  * 2^r: a polynomial of degree 5 that is exact at 0, fitted for the smallest relative error (9.2e-8), in the
  * evaluation order with the fewest steps.
  */
-@inline function powerOfPart(
+@inline function powerOfFraction(
   r: v128,
   c0: v128,
   c1: v128,

@@ -6,7 +6,7 @@ import { runTask, TASK_WORDS, type TaskHost } from './tasks.ts';
  */
 export const control = {
   /** Changes with every step; threads wait for the next step to change it. */
-  turn: 0,
+  step: 0,
   /** The number of the parallel region; threads of an earlier one leave. */
   region: 1,
   /** The number of workers in the region that do not sleep, and of those that sleep. */

@@ -9,8 +9,8 @@ import { control, NEVER, runTasks } from './control.ts';
  * several steps. The others sleep at once, because the host may have fewer processors for this process than
  * threads: a container's share of them is not visible.
  */
-const WAKEFUL = 1;
-const AWAKE = 4;
+const SPINNING_WORKER = 1;
+const SPIN_MS = 4;
 /** How long a worker sleeps, unless a step wakes it, before it checks for messages, in milliseconds. */
 const SLEEP_TIMEOUT = 100;
 
@@ -49,13 +49,13 @@ export function joinTeam(asked: Region): void {
     // A view of the memory at its current size. If the memory grows, a new region starts.
     const words = new Int32Array(asked.memory.buffer);
     while (Atomics.load(shared, control.region) === region) {
-      const turn = Atomics.load(shared, control.turn);
+      const step = Atomics.load(shared, control.step);
       runTasks(shared, region, () => words, thread, { matrices, heads, loop });
       if (Atomics.load(shared, control.region) !== region) break;
-      if (thread === WAKEFUL && awaitTurn(shared, turn)) continue;
+      if (thread === SPINNING_WORKER && spinForStep(shared, step)) continue;
       Atomics.sub(shared, control.awake, 1);
       Atomics.add(shared, control.sleeping, 1);
-      const woken = Atomics.wait(shared, control.turn, turn, SLEEP_TIMEOUT);
+      const woken = Atomics.wait(shared, control.step, step, SLEEP_TIMEOUT);
       Atomics.sub(shared, control.sleeping, 1);
       Atomics.add(shared, control.awake, 1);
       if (woken === 'timed-out') break;
@@ -69,10 +69,10 @@ export function joinTeam(asked: Region): void {
 }
 
 /** Checks for the next step without sleeping; returns whether it has come. */
-function awaitTurn(shared: Int32Array, turn: number): boolean {
-  const end = performance.now() + AWAKE;
+function spinForStep(shared: Int32Array, step: number): boolean {
+  const end = performance.now() + SPIN_MS;
   do {
-    for (let looks = 0; looks < 100; looks++) if (Atomics.load(shared, control.turn) !== turn) return true;
+    for (let spins = 0; spins < 100; spins++) if (Atomics.load(shared, control.step) !== step) return true;
   } while (performance.now() < end);
   return false;
 }

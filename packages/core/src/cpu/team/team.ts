@@ -31,7 +31,7 @@ export interface Team {
 }
 
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
-const LOOKS = 2000;
+const SPINS = 2000;
 
 /** The memory that the workers of a region know, its size, and the number of loops that they know. */
 interface Place {
@@ -96,11 +96,11 @@ export function createTeam(pool: () => Pool | null): Team {
   /** Waits until all tasks are done. */
   function finish(of: Int32Array, count: number): void {
     const end = performance.now() + LONGEST_WAIT;
-    for (let looks = 0; ; looks++) {
+    for (let spins = 0; ; spins++) {
       const done = Atomics.load(of, control.done);
       if (done === count) return;
       if (Atomics.load(of, control.failed) !== 0) throw broken('a worker could not run its tasks');
-      if (looks < LOOKS) continue;
+      if (spins < SPINS) continue;
       if (performance.now() > end) throw broken('a worker has not finished its tasks');
       if (canBlock) sleep(of, done);
     }
@@ -157,6 +157,6 @@ function alone(): Int32Array {
 
 /** Tells workers that the numbers have changed; those that sleep only if they are to wake. */
 function announce(shared: Int32Array, wakes: boolean): void {
-  Atomics.add(shared, control.turn, 1);
-  if (wakes && Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.turn);
+  Atomics.add(shared, control.step, 1);
+  if (wakes && Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.step);
 }

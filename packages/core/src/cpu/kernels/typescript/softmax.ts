@@ -23,7 +23,7 @@ export function typescriptSoftmax(
         for (let at = from; at < to; at++) if (f32[at] > most) most = f32[at];
         const l = (sum >> 3) + i;
         if (most === -Infinity) {
-          f64[l] += weighUnseen(f32, from, to);
+          f64[l] += weighHiddenRow(f32, from, to);
           continue;
         }
         if (most > before) {
@@ -93,7 +93,7 @@ function rangeEnd(i32: Int32Array, ranges: number, i: number, j0: number, n: num
  * Computes the weights of a row whose scores are all −Infinity or NaN: the former become 0, NaN stays.
  * Returns their sum.
  */
-function weighUnseen(f32: Float32Array, from: number, to: number): number {
+function weighHiddenRow(f32: Float32Array, from: number, to: number): number {
   let sum = 0;
   for (let at = from; at < to; at++) {
     if (f32[at] === -Infinity) f32[at] = 0;

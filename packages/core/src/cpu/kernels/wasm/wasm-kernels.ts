@@ -20,7 +20,7 @@ type WasmExports = Omit<
  * means no ranges.
  */
 const SCRATCH_BASE = 2048;
-/** The bytes of scratch memory that the kernels of each thread need: `STRETCH` of `exponential.ts`. */
+/** The bytes of scratch memory that the kernels of each thread need: `CHUNK_BYTES` of `exponential.ts`. */
 const SCRATCH_BYTES = 256;
 /**
  * The most threads of a team, of which each takes about 10 MB before it computes anything. Teams of several

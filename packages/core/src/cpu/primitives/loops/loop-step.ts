@@ -12,7 +12,7 @@ const sharedFrom: SharedFrom = { awake: 2 ** 16, asleep: 2 ** 20 };
 /**
  * How many operations take as long as adding a number to the result of its row, which waits for that result.
  */
-const WAITING = 8;
+const ADD_LATENCY = 8;
 /**
  * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task if
  * a thread gets more than one.
@@ -33,7 +33,7 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
   const size = elementCount(plan.shape);
   const { nodes, output: result } = plan.spec;
   return {
-    size: size * (nodes.length + (result.kind !== 'store' && result.step === 'none' ? WAITING : 0)),
+    size: size * (nodes.length + (result.kind !== 'store' && result.step === 'none' ? ADD_LATENCY : 0)),
     sharedFrom,
     tasks(threads, allocate) {
       const parts = size === 0 ? [] : partsOf(plan, size, threads);

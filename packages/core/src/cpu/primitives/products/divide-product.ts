@@ -7,7 +7,7 @@ export interface ProductShape {
   readonly n: number;
   readonly k: number;
   /** Whether all products have one B. */
-  readonly isOne: boolean;
+  readonly sharesB: boolean;
   /** Whether tasks pack their rows of A. */
   readonly packsA: boolean;
 }
@@ -22,14 +22,14 @@ export interface Blocks {
 /** The most tasks per thread. */
 const TASKS_EACH = 4;
 /** How many multiplications take as long as packing a number, and as reading a number of A. */
-const PACKING = 6;
-const READING = 2;
+const PACK_COST = 6;
+const READ_COST = 2;
 /** The columns of C for which the kernel reads rows of A once: `COLUMNS` of assembly/products/panels.ts. */
 const COLUMNS_PER_READ = 64;
-/** The differences between the times at which threads end, as a fraction of a task. */
-const UNEVEN = 0.1;
+/** How much later the last thread ends than the others, as a fraction of a task. */
+const IMBALANCE = 0.1;
 /** The most numbers of B that a task packs. */
-const PACKED = 2 ** 20;
+const MOST_OF_B = 2 ** 20;
 /** Columns that are computed as fast as more of them. */
 const COLUMNS = 2 * PANEL;
 
@@ -37,8 +37,8 @@ const COLUMNS = 2 * PANEL;
  * Divides products among threads so that the slowest thread takes the least time. Every task packs its own
  * rows of A and columns of B, so more tasks pack more, but fewer tasks are more uneven.
  */
-export function divideProduct({ batch, m, n, k, isOne, packsA }: ProductShape, threads: number): Blocks {
-  const most = Math.max(COLUMNS, Math.floor(PACKED / k / COLUMNS) * COLUMNS);
+export function divideProduct({ batch, m, n, k, sharesB, packsA }: ProductShape, threads: number): Blocks {
+  const most = Math.max(COLUMNS, Math.floor(MOST_OF_B / k / COLUMNS) * COLUMNS);
   let best = blocksOf(1, 1);
   if (threads === 1) return best;
   let least = timeOf(best);
@@ -68,10 +68,11 @@ export function divideProduct({ batch, m, n, k, isOne, packsA }: ProductShape, t
   /** The time of the slowest thread, in multiplications. */
   function timeOf({ entries, height, width }: Blocks): number {
     const tasks = Math.ceil(batch / entries) * Math.ceil(m / height) * Math.ceil(n / width);
-    const columns = (isOne ? 1 : entries) * width;
+    const columns = (sharesB ? 1 : entries) * width;
     const rows = entries * height;
     const moved =
-      PACKING * (packsA ? columns + rows : columns) + READING * rows * Math.ceil(width / COLUMNS_PER_READ);
-    return (Math.ceil(tasks / threads) + UNEVEN) * k * (rows * width + moved);
+      PACK_COST * (packsA ? columns + rows : columns) +
+      READ_COST * rows * Math.ceil(width / COLUMNS_PER_READ);
+    return (Math.ceil(tasks / threads) + IMBALANCE) * k * (rows * width + moved);
   }
 }

@@ -22,9 +22,9 @@ interface RowPair {
  */
 export function hasFewRows(b: TensorDesc, c: TensorDesc): boolean {
   const [bRow, bColumn] = b.strides.slice(-2);
-  const isOne = b.shape.slice(0, -2).every(extent => extent === 1);
+  const sharesB = b.shape.slice(0, -2).every(extent => extent === 1);
   const rows = elementCount(c.shape.slice(0, -1));
-  return isOne && rows <= MOST_ROWS && (bRow === 1 || bColumn === 1) && storageCodes[b.dtype] !== undefined;
+  return sharesB && rows <= MOST_ROWS && (bRow === 1 || bColumn === 1) && storageCodes[b.dtype] !== undefined;
 }
 
 /** C = A·B for few rows in total: A (…, M, K), B (K, N) and C (…, M, N); sums are computed in f32. */

@@ -17,15 +17,15 @@ import { productStep } from './product-step.ts';
  * The most rows, and the most numbers, of A that are processed at once; more do not stay in a second-level
  * cache.
  */
-const ROWS = 256;
-const STAYING = 2 ** 17;
+const MOST_ROWS_OF_A = 256;
+const MOST_OF_A = 2 ** 17;
 /** The numbers of B that are stored as panels at once, if B has more than `COLUMNS` columns. */
-const HELD = 2 ** 22;
+const MOST_OF_B = 2 ** 22;
 const COLUMNS = 64;
 /** The number of columns from which strips of A save more time than packing them takes. */
-const WORTH_STRIPS = 256;
+const STRIPS_FROM = 256;
 /** The columns whose results are rounded at once if C is not written in place. */
-const STORED = 2 ** 12;
+const COLUMNS_ROUNDED = 2 ** 12;
 
 /** A batch of products with its operands, and how it is divided. */
 export interface PlacedProduct {
@@ -58,14 +58,14 @@ export function placeProduct(
   const { m, n, k } = batch;
   const { memory } = kernels;
   const target = typeof c === 'number' || (c.dtype === 'f32' && batch.c.column === 1) ? null : c;
-  const most = Math.max(COLUMNS, Math.floor(STAYING / k / COLUMNS) * COLUMNS);
-  const rowsAtOnce = Math.min(ROWS, most, Math.ceil(m / STRIP) * STRIP);
-  const fitting = Math.floor(HELD / Math.max(k, target ? rowsAtOnce : 1) / COLUMNS) * COLUMNS;
+  const most = Math.max(COLUMNS, Math.floor(MOST_OF_A / k / COLUMNS) * COLUMNS);
+  const rowsAtOnce = Math.min(MOST_ROWS_OF_A, most, Math.ceil(m / STRIP) * STRIP);
+  const fitting = Math.floor(MOST_OF_B / Math.max(k, target ? rowsAtOnce : 1) / COLUMNS) * COLUMNS;
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
   const rowsOfA = createMatrixLines(kernels, host, a, batch.a, rowsAtOnce, k);
   const linesOfB = createMatrixLines(kernels, host, b, batch.b, k, columnsHeld);
   // Rows that are all the same row have a distance of 0, which to kernels means strips.
-  const isPacked = rowsOfA.isTransposed || n >= WORTH_STRIPS || rowsOfA.ld === 0;
+  const isPacked = rowsOfA.isTransposed || n >= STRIPS_FROM || rowsOfA.ld === 0;
   const written = (): number => (typeof c === 'number' ? c : writable(memory, c));
   const at = target ? memory.scratch(rowsAtOnce * columnsHeld).at : written();
   return { batch, target, at, rowsOfA, linesOfB, rowsAtOnce, columnsHeld, isPacked };
@@ -103,7 +103,7 @@ export function runProduct(
   const panels = memory.scratch(columnsHeld * k + BLOCK).at;
   const strips = isPacked ? memory.scratch(rowsAtOnce * k).at : null;
   const ldC = 4 * (target ? columnsHeld : cRow);
-  const store = target && createStoreRows(kernels, target, Math.max(STORED, columnsHeld));
+  const store = target && createStoreRows(kernels, target, Math.max(COLUMNS_ROUNDED, columnsHeld));
 
   function pack(offset: number, j0: number, columns: number): void {
     if (linesOfB.isTransposed) {

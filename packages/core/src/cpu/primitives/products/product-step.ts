@@ -33,7 +33,7 @@ export function productStep(
   { rowsAtOnce, isPacked }: { readonly rowsAtOnce: number; readonly isPacked: boolean },
 ): Step {
   const batch = places.c.length;
-  const isOne = new Set(places.b).size === 1;
+  const sharesB = new Set(places.b).size === 1;
   const steps = stepsOf(places);
 
   function tasksOf({ entries, height, width }: Blocks, threads: number): number[][] {
@@ -68,7 +68,7 @@ export function productStep(
     size: batch * m * n * k,
     sharedFrom,
     tasks(threads) {
-      const shape = { batch: steps ? batch : 1, m, n, k, isOne, packsA: isPacked };
+      const shape = { batch: steps ? batch : 1, m, n, k, sharesB, packsA: isPacked };
       const blocks = divideProduct(shape, threads);
       const count =
         Math.ceil(batch / blocks.entries) * Math.ceil(m / blocks.height) * Math.ceil(n / blocks.width);
