@@ -58,7 +58,7 @@ export function createModel<T extends TensorDesc>(
   return new LoadedModel(engine, definition, layers, weights, autocast);
 }
 
-/** The letters of a name as one number (FNV-1a). */
+/** The FNV-1a hash of the UTF-16 code units of a name. */
 function hash(name: string): number {
   let sum = 0x811c9dc5;
   for (const letter of name) sum = Math.imul(sum ^ letter.charCodeAt(0), 0x01000193);

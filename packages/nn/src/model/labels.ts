@@ -89,21 +89,21 @@ function targetTensors(
   definition: ModelDefinition,
   labels: Labels,
   counted: number,
-): { readonly labels: Tensor; readonly counts: Tensor } {
+): { readonly labels: Tensor; readonly labelWeights: Tensor } {
   const rows = rowsOfLabels(labels);
   const size = rows.reduce((count, { length }) => count + length, 0);
   const all = Tensor.zeros([size], { dtype: 'i32' });
-  const counts = Tensor.zeros([size]);
+  const labelWeights = Tensor.zeros([size]);
   const shift = shiftOf(definition);
   let at = 0;
   for (const row of rows) {
     for (let n = shift; n < row.length + shift; n++, at++) {
       if (n >= row.length || row[n] === IGNORED) continue;
       all.data[at] = row[n];
-      counts.data[at] = 1 / counted;
+      labelWeights.data[at] = 1 / counted;
     }
   }
-  return { labels: all, counts };
+  return { labels: all, labelWeights };
 }
 
 /** The number of places by which labels are shifted: nothing predicts the first token of a text. */

@@ -110,16 +110,16 @@ export function meanLoss<T extends TensorDesc>(
   };
   const logits = modelLogits(model.definition, scope, inputs);
   const classes = logits.shape[logits.shape.length - 1];
-  const { labels, counts } = inputs;
+  const { labels, labelWeights } = inputs;
   const flat = reshape(logits, [labels.shape[0], classes]);
   const { labelSmoothing = 0 } = options;
   const rows = crossEntropy(flat, labels, { labelSmoothing });
-  const loss = reduceSum(multiply(rows, counts), { axes: [0] });
+  const loss = reduceSum(multiply(rows, labelWeights), { axes: [0] });
   if (!options.accuracy) return { loss };
   const likeliest = reduceMax(logSoftmax(flat, { axis: -1 }), { axes: [-1] });
   const own = labelSmoothing === 0 ? rows : crossEntropy(flat, labels);
   const isRight = greaterEqual(neg(own), likeliest);
-  return { loss, accuracy: reduceSum(where(isRight, counts, 0), { axes: [0] }) };
+  return { loss, accuracy: reduceSum(where(isRight, labelWeights, 0), { axes: [0] }) };
 }
 
 /** The loss of a batch and its gradients, as a function to trace. */

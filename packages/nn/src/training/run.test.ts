@@ -249,7 +249,7 @@ test('with ALiBi and dropout in attention, gradients are the slopes of the loss 
   const by = 'model.layers.0.self_attn.k_proj.weight';
   const targets = {
     labels: Tensor.from([2, 3, 4, 5, 6], [5], { dtype: 'i32' }),
-    counts: Tensor.from([0.2, 0.2, 0.2, 0.2, 0.2], [5]),
+    labelWeights: Tensor.from([0.2, 0.2, 0.2, 0.2, 0.2], [5]),
   };
   const inputs = { tokens: Tensor.from([1, 2, 3, 4, 5], [1, 5], { dtype: 'i32' }), ...targets };
   const specs = Object.fromEntries(

@@ -38,7 +38,8 @@ const evaluationRules: FieldRules<NonNullable<TrainOptions['evaluation']>> = {
 
 /**
  * Trains until a number of steps is done, or the batches end.
- * @param batches from which each step takes the next; to continue a run, those that the trainer has not seen.
+ * @param batches the batches; each step takes the next `accumulate` of them. To continue a run, pass the
+ * batches that the trainer has not seen.
  * @returns whether all steps were done.
  * @throws InvalidArgumentError for invalid options; the reason of the signal; errors of the batches and the
  * callbacks.

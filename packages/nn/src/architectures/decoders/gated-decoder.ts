@@ -122,8 +122,8 @@ export function layerWindows(
   const types =
     config.texts('layer_types') ??
     Array.from({ length: layers }, (_, n) => (rule(n) ? 'sliding_attention' : 'full_attention'));
-  const strange = types.find(type => type !== 'full_attention' && type !== 'sliding_attention');
-  if (strange !== undefined) config.fail('layer_types', `has '${strange}', which is not supported`);
+  const unknown = types.find(type => type !== 'full_attention' && type !== 'sliding_attention');
+  if (unknown !== undefined) config.fail('layer_types', `has '${unknown}', which is not supported`);
   if (types.length !== layers) config.fail('layer_types', `must name ${layers} layers, got ${types.length}`);
   if (window === undefined && types.includes('sliding_attention'))
     config.fail('sliding_window', "is null or not used, but a layer has 'sliding_attention'");

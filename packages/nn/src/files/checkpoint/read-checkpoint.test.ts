@@ -98,7 +98,7 @@ test.each<readonly [string, Readonly<Record<string, Uint8Array>>, string]>([
         ]),
       ),
     },
-    "2.safetensors: tensor 'c' is here, but",
+    "2.safetensors: tensor 'c' is not listed in model.safetensors.index.json",
   ],
 ])('%s is refused', async (_, files, message) => {
   const present = Object.fromEntries(Object.entries(files).filter(([, bytes]) => bytes !== undefined));

@@ -76,10 +76,10 @@ async function* readShard(
       const names = new Set(held.map(({ name }) => name));
       const missing = [...listed].find(name => !names.has(name));
       if (missing !== undefined)
-        throw new CheckpointError({ file, tensor: missing }, `is missing, but ${index} says that it is here`);
-      const strange = [...names].find(name => !listed.has(name));
-      if (strange !== undefined)
-        throw new CheckpointError({ file, tensor: strange }, `is here, but ${index} does not say so`);
+        throw new CheckpointError({ file, tensor: missing }, `is missing, but ${index} lists it`);
+      const unlisted = [...names].find(name => !listed.has(name));
+      if (unlisted !== undefined)
+        throw new CheckpointError({ file, tensor: unlisted }, `is not listed in ${index}`);
     },
   });
   for await (const [name, tensor] of tensors) yield { file, name, tensor };

@@ -140,14 +140,14 @@ export class ConfigReader {
 
   /** @throws ConfigError naming an option that was not read and would change what is computed. */
   finish(rule = 'is an unknown option'): void {
-    const strange = Object.keys(this.#json).find(
+    const unknown = Object.keys(this.#json).find(
       name =>
         !this.#read.has(name) &&
         (this.#path !== '' || !(ignoredOptions.has(name) || ignoredNames.test(name))) &&
         // Empty objects and arrays, such as `pruned_heads: {}`, change as little as null.
         !/^(null|{}|\[])$/.test(JSON.stringify(this.#json[name])),
     );
-    if (strange !== undefined) this.fail(strange, rule);
+    if (unknown !== undefined) this.fail(unknown, rule);
   }
 
   #isNull(name: string): boolean {

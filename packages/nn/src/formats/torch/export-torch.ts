@@ -76,7 +76,7 @@ export async function exportTorch<T extends TensorDesc>(
     lengths: [['batch']],
     pixels: [['batch'], [], [], []],
     labels: [isText ? ['batch', 'sequence'] : ['batch']],
-    counts: [isText ? ['batch', 'sequence'] : ['batch']],
+    labelWeights: [isText ? ['batch', 'sequence'] : ['batch']],
   };
   const read = Object.keys(first).filter(name => inputs[name]);
   return toTorch(graph, {
