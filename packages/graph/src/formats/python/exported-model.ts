@@ -5,11 +5,11 @@ import { checkGraph } from '../../ir/check-graph.ts';
 import { exprType } from '../../ir/program/expr.ts';
 import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { withKnown } from '../../runtime/partitions/outer-tensors.ts';
+import { withKnown } from '../../runtime/partitions/boundary-tensors.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames } from './names.ts';
 import type { ExportOptions } from './options.ts';
-import { type Axis, extentOf, type Factor, joined, ROLES, wholeAxes } from './tensors/axes.ts';
+import { type Axis, extentOf, type Factor, joinFactors, ROLES, unshardedAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
 import { literal } from './tensors/expression.ts';
 import { axesTuple, type PyTensor, tuple } from './tensors/tensor.ts';
@@ -70,9 +70,9 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
   const givenOf = (tensor: LogicalTensor): PyTensor => {
     const { id, shape } = tensor;
     const own = parameterNames.get(id);
-    if (own !== undefined) return { code: dialect.parameter(own), axes: wholeAxes(shape ?? []) };
+    if (own !== undefined) return { code: dialect.parameter(own), axes: unshardedAxes(shape ?? []) };
     const value = constants?.get(id);
-    if (value === undefined) return { code: names(tensor), axes: cutAxes(tensor, options) };
+    if (value === undefined) return { code: names(tensor), axes: shardedAxes(tensor, options) };
     return givenConstant(tensor, value, dialect, files);
   };
   const given = new Map(topology.inputs.map(({ id }) => [id, givenOf(describe(id))]));
@@ -170,9 +170,9 @@ function checkIds(options: ExportOptions, tensors: ReadonlyMap<number, LogicalTe
     batches: [...(options.batches?.keys() ?? [])],
   };
   for (const [list, ids] of Object.entries(lists)) {
-    const strange = ids.find(id => !tensors.has(id));
-    if (strange === undefined) continue;
-    throw new InvalidArgumentError(`options.${list}`, `has tensor ${strange}, which the graph does not have`);
+    const unknown = ids.find(id => !tensors.has(id));
+    if (unknown === undefined) continue;
+    throw new InvalidArgumentError(`options.${list}`, `has tensor ${unknown}, which the graph does not have`);
   }
 }
 
@@ -187,7 +187,7 @@ function givenConstant(
   const own = shape ?? [];
   const numbers =
     value instanceof Tensor ? value : Tensor.from([Number(value)], own, { dtype: storageDType(dtype) });
-  const axes = wholeAxes(own);
+  const axes = unshardedAxes(own);
   if (numbers.size === 1) {
     const [first = 0] = numbers.toFloat64();
     return {
@@ -201,9 +201,9 @@ function givenConstant(
 }
 
 /** The axes of an input, sharded as the options say. */
-function cutAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: ExportOptions): Axis[] {
+function shardedAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: ExportOptions): Axis[] {
   const cut = shard[id];
-  if (!cut) return wholeAxes(shape ?? []);
+  if (!cut) return unshardedAxes(shape ?? []);
   if (cut.length !== shape?.length) {
     throw new InvalidArgumentError(
       'options.shard',
@@ -229,6 +229,6 @@ function cutAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: Exp
         `makes axis ${d} of tensor ${id} ${product}, but it has ${shape[d]}`,
       );
     }
-    return factors.length === 0 ? wholeAxes([shape[d]])[0] : joined(axis);
+    return factors.length === 0 ? unshardedAxes([shape[d]])[0] : joinFactors(axis);
   });
 }

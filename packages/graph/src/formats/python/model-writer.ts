@@ -8,10 +8,10 @@ import type { Program, ProgramValue } from '../../ir/program/program.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
-import { boundary } from '../../runtime/partitions/outer-tensors.ts';
+import { boundary } from '../../runtime/partitions/boundary-tensors.ts';
 import { AttentionWriter } from './attention/attention-writer.ts';
 import { ProgramWriter } from './program-writer.ts';
-import { CutError, type Role, wholeAxes } from './tensors/axes.ts';
+import { ExportError, type Role, unshardedAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
 import { atom, literal } from './tensors/expression.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type PyTensor,
   stored,
   tuple,
-  wholeAlong,
+  unshardedAlong,
 } from './tensors/tensor.ts';
 
 /** The maximum length of a line of the model's body, without its indentation of 8. */
@@ -94,7 +94,7 @@ export class ModelWriter implements ModelLines {
   constant({ data }: Extract<ProgramValue, { kind: 'constant' }>): PyTensor {
     const values = data.toFloat64();
     const [first = 0] = values;
-    const axes = wholeAxes(data.shape);
+    const axes = unshardedAxes(data.shape);
     if (values.every(x => Object.is(x, first))) {
       return {
         code: this.dialect.full(tuple(data.shape.map(String)), literal(first, exprType(data.dtype)).code),
@@ -116,7 +116,7 @@ export class ModelWriter implements ModelLines {
       try {
         this.#operation(node);
       } catch (error) {
-        if (!(error instanceof CutError)) throw error;
+        if (!(error instanceof ExportError)) throw error;
         // The reason why recognised attention cannot be one call is more helpful than the error of one of its
         // operations.
         throw new UnsupportedOperationError(describeNode(node), refused ?? error.message);
@@ -141,7 +141,7 @@ export class ModelWriter implements ModelLines {
       this.#program(written, nodes[nodes.length - 1]);
       return 'written';
     } catch (error) {
-      if (!(error instanceof CutError)) throw error;
+      if (!(error instanceof ExportError)) throw error;
       this.lines.length = before[0];
       this.definitions.length = before[1];
       for (const { id } of outputs) this.#tensors.delete(id);
@@ -152,7 +152,7 @@ export class ModelWriter implements ModelLines {
 
   #operation(node: GraphNode): void {
     if (!node.operation.lower)
-      throw new CutError(`has no form in ${this.dialect.library}: its computation is unknown`);
+      throw new ExportError(`has no form in ${this.dialect.library}: its computation is unknown`);
     if (this.#function(node)) return;
     const dense = (tensors: readonly LogicalTensor[]): LogicalTensor[] => [
       ...new Map(tensors.map(({ id }) => [id, this.#dense(id)])).values(),
@@ -168,7 +168,7 @@ export class ModelWriter implements ModelLines {
     const { attributes } = node;
     const call = node.operation.python?.({ attributes, inputs: [src, ...others], outputs: node.outputs });
     if (!call) return false;
-    const first = wholeAlong(this.tensor(src.id), 'computes', call.whole);
+    const first = unshardedAlong(this.tensor(src.id), 'computes', call.whole);
     const args = [src, ...others].map(({ id, dtype }) => {
       const tensor = id === src.id ? first : aligned(this.tensor(id), first.axes);
       return loaded(this.dialect, tensor.code, storageDType(dtype));
@@ -190,11 +190,11 @@ export class ModelWriter implements ModelLines {
       if (step.kind === 'primitive') writer.primitive(step.primitive, step.inputs, step.outputs);
       else if (step.kind === 'attention-call') this.#attentionWriter(writer, node).call(step);
       else if (step.kind === 'sdpa') this.#attentionWriter(writer, node).step(step);
-      else throw new CutError('is a gradient of attention');
+      else throw new ExportError('is a gradient of attention');
     }
     for (const value of program.values) {
       if (value.kind === 'output' && !this.#tensors.has(value.tensor))
-        throw new CutError('has a result without a form');
+        throw new ExportError('has a result without a form');
     }
     const isAttention = program.steps.some(({ kind }) => kind !== 'primitive');
     if (this.lines.length > from) this.lines[from] += labelOf(node, isAttention ? 'attention' : node.kind);

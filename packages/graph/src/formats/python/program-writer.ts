@@ -2,7 +2,7 @@ import { type Shape, sameShape, type TensorDesc } from '@tilewise/core';
 import type { Expr } from '@tilewise/core/expr';
 import type { Primitive } from '@tilewise/core/primitive';
 import type { Program } from '../../ir/program/program.ts';
-import { type Axis, CutError, copies, isCut, rolesOf, wholeAxes } from './tensors/axes.ts';
+import { type Axis, copies, ExportError, isSharded, rolesOf, unshardedAxes } from './tensors/axes.ts';
 import { elementAt } from './tensors/element-writer.ts';
 import { ATOM, atom, literal, PRODUCT, type PythonExpr, pythonExpr, within } from './tensors/expression.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type PyTensor,
   stored,
   tuple,
-  wholeAlong,
+  unshardedAlong,
 } from './tensors/tensor.ts';
 import { broadcastAxes, unviewed, viewed } from './tensors/views.ts';
 
@@ -64,7 +64,7 @@ export class ProgramWriter {
       this.#tensors.set(root, made);
       return made;
     }
-    throw new CutError('reads a tensor before it is computed');
+    throw new ExportError('reads a tensor before it is computed');
   }
 
   /** Assigns an expression to a value, in the shape of the value's description. */
@@ -117,23 +117,23 @@ export class ProgramWriter {
         this.#random(primitive.distribution, inputs, output);
         break;
       case 'scatter-add': {
-        const [indices, updates] = inputs.map(n => this.whole(n, 'adds rows'));
+        const [indices, updates] = inputs.map(n => this.unsharded(n, 'adds rows'));
         const sums = `scatter_rows(${indices.code}, ${updates.code}, ${shape[0]})`;
-        this.assign(output, { code: sums, axes: wholeAxes(shape) });
+        this.assign(output, { code: sums, axes: unshardedAxes(shape) });
         break;
       }
       case 'tensor-scatter': {
-        const [past, update, first] = [output, ...inputs].map(n => this.whole(n, 'writes a part'));
+        const [past, update, first] = [output, ...inputs].map(n => this.unsharded(n, 'writes a part'));
         const code = `tensor_scatter(${past.code}, ${update.code}, ${first.code}, ${primitive.axis})`;
-        this.assign(output, { code, axes: wholeAxes(shape) });
+        this.assign(output, { code, axes: unshardedAxes(shape) });
         break;
       }
     }
   }
 
   /** A value; no axis of it may be sharded. */
-  whole(index: number, what: string): PyTensor {
-    return wholeAlong(this.read(index), what);
+  unsharded(index: number, what: string): PyTensor {
+    return unshardedAlong(this.read(index), what);
   }
 
   /** Evaluates an expression at all positions of a domain. */
@@ -151,8 +151,8 @@ export class ProgramWriter {
     output: number,
   ): void {
     const made = this.#element(element, inputs, domain);
-    if (op !== 'sum') wholeAlong(made, `takes the ${op}`, over);
-    const isShare = made.isShare === true || over.some(d => isCut(made.axes[d]));
+    if (op !== 'sum') unshardedAlong(made, `takes the ${op}`, over);
+    const isShare = made.isShare === true || over.some(d => isSharded(made.axes[d]));
     const root = this.rootOf(output);
     const dropped = domain.filter((_, d) => !over.includes(d));
     const { shape, dtype } = this.program.values[root].desc;
@@ -186,8 +186,8 @@ export class ProgramWriter {
   #matmul(inputs: readonly number[], output: number): void {
     const [a, b] = inputs.map(n => this.read(n));
     const { dtype, shape } = this.program.values[output].desc;
-    wholeAlong(a, 'takes products', [a.axes.length - 1]);
-    wholeAlong(b, 'takes products', [b.axes.length - 2]);
+    unshardedAlong(a, 'takes products', [a.axes.length - 1]);
+    unshardedAlong(b, 'takes products', [b.axes.length - 2]);
     const batch = broadcastAxes(shape.slice(0, -2), [a.axes.slice(0, -2), b.axes.slice(0, -2)]);
     const operandCode = (operand: PyTensor, n: number): string => {
       const own = aligned(operand, [...batch, ...operand.axes.slice(-2)]);
@@ -205,7 +205,7 @@ export class ProgramWriter {
     input: number,
     outputs: readonly number[],
   ): void {
-    const x = wholeAlong(this.read(input), `takes the ${log ? 'log-softmax' : 'softmax'}`, [axis]);
+    const x = unshardedAlong(this.read(input), `takes the ${log ? 'log-softmax' : 'softmax'}`, [axis]);
     const source = loaded(this.lines.dialect, x.code, this.program.values[input].desc.dtype);
     const [dst, stats] = outputs;
     const dtype = this.program.values[dst].desc.dtype;
@@ -215,7 +215,7 @@ export class ProgramWriter {
       return;
     }
     if (log)
-      throw new CutError('has stats of a log-softmax as a result, which an export has no function for');
+      throw new ExportError('has stats of a log-softmax as a result, which an export has no function for');
     const [p, s] = [this.lines.name(), this.lines.name()];
     this.lines.line(
       `${p}, ${s} = softmax(${source}, ${axis}, zero_rows=${mode === 'none' ? 'False' : 'True'})`,
@@ -237,6 +237,6 @@ export class ProgramWriter {
       const keep = `place.keep(Dropout(${probability}, ${stream}), ${list})`;
       return dtype === 'bool' ? keep : this.lines.dialect.cast(keep, dtype);
     };
-    this.assign(output, { code: '', axes: wholeAxes(shape), draw });
+    this.assign(output, { code: '', axes: unshardedAxes(shape), draw });
   }
 }

@@ -1,4 +1,4 @@
-"""Operations that JAX does not have, or has with other edges."""
+"""Operations that JAX does not have, or defines differently in edge cases."""
 
 import jax
 import jax.numpy as jnp
@@ -71,12 +71,12 @@ def rotary(x, cos, sin, *, interleaved, inverse):
     tables; elements from 2·n on are copied.
     """
     n = cos.shape[-1]
-    turned, rest = x[..., : 2 * n], x[..., 2 * n :]
-    a, b = (turned[..., 0::2], turned[..., 1::2]) if interleaved else jnp.split(turned, 2, -1)
+    rotated, rest = x[..., : 2 * n], x[..., 2 * n :]
+    a, b = (rotated[..., 0::2], rotated[..., 1::2]) if interleaved else jnp.split(rotated, 2, -1)
     sin = -sin if inverse else sin
     pairs = a * cos - b * sin, b * cos + a * sin
-    turned = jnp.stack(pairs, -1).reshape(turned.shape) if interleaved else jnp.concatenate(pairs, -1)
-    return jnp.concatenate([turned, rest], -1)
+    rotated = jnp.stack(pairs, -1).reshape(rotated.shape) if interleaved else jnp.concatenate(pairs, -1)
+    return jnp.concatenate([rotated, rest], -1)
 
 
 def least(x, y):

@@ -4,7 +4,7 @@ import { attentionOptions } from '../../../compile/attention/options.ts';
 import type { AttentionCallStep } from '../../../ir/program/attention-call.ts';
 import type { SdpaStep } from '../../../ir/program/attention-step.ts';
 import type { ProgramWriter } from '../program-writer.ts';
-import { CutError } from '../tensors/axes.ts';
+import { ExportError } from '../tensors/axes.ts';
 import { literal } from '../tensors/expression.ts';
 
 /** A value of a program that is an option of attention. */
@@ -41,7 +41,7 @@ const tensors: ReadonlySet<string> = new Set(['q', 'k', 'v', 'o', 'lse', 'dO', '
 /** The form of attention that was recognised in operations. */
 export function formOfStep(writer: ProgramWriter, { q, k, options }: SdpaStep): AttentionForm {
   const { dropout, rounding, ...rest } = options;
-  if (rounding) throw new CutError('rounds probabilities to 8 bits');
+  if (rounding) throw new ExportError('rounds probabilities to 8 bits');
   const [Sq, Skv] = [q, k].map(n => writer.desc(n).shape[2]);
   const made = (step: typeof rest, numbers: (value: number) => Float64Array): SdpaOptions<Operand> => {
     const tensor = (index: number): Operand => ({ ...writer.desc(index), index });
@@ -80,11 +80,11 @@ export function formOfCall(writer: ProgramWriter, { operands, settings }: Attent
     ...given,
     ...(scoreMod && { scoreMod: checkedMod(scoreMod, captures) }),
   };
-  const strange = Object.entries(options).find(
+  const unknown = Object.entries(options).find(
     ([name, value]) => value !== undefined && !supported.has(name),
   );
-  if (strange)
-    throw new CutError(`has the option '${strange[0]}', which the exported attention does not have`);
+  if (unknown)
+    throw new ExportError(`has the option '${unknown[0]}', which the exported attention does not have`);
   return {
     options,
     dropout: dropoutOf(writer, operands, p),

@@ -2,7 +2,14 @@ import type { SdpaOptions } from '@tilewise/core';
 import type { AttentionCallStep } from '../../../ir/program/attention-call.ts';
 import type { SdpaStep } from '../../../ir/program/attention-step.ts';
 import type { ProgramWriter } from '../program-writer.ts';
-import { type Axis, CutError, extentOf, isCut, wholeAxes, wholeAxis } from '../tensors/axes.ts';
+import {
+  type Axis,
+  ExportError,
+  extentOf,
+  isSharded,
+  unshardedAxes,
+  unshardedAxis,
+} from '../tensors/axes.ts';
 import { literal } from '../tensors/expression.ts';
 import { aligned, axesTuple, loaded, type PyTensor, tuple } from '../tensors/tensor.ts';
 import { type AttentionForm, formOfCall, formOfStep, type Operand } from './attention-form.ts';
@@ -54,9 +61,9 @@ export class AttentionWriter {
   }
 
   #forward(form: AttentionForm, inputs: Values, results: Values<number | undefined>): void {
-    const strange = Object.keys(results).find(name => !['o', 'lse', 'dropoutMask'].includes(name));
-    if (strange !== undefined)
-      throw new CutError(`has the result '${strange}', which the exported attention does not have`);
+    const unknown = Object.keys(results).find(name => !['o', 'lse', 'dropoutMask'].includes(name));
+    if (unknown !== undefined)
+      throw new ExportError(`has the result '${unknown}', which the exported attention does not have`);
     const { v, call, axes, captures, sink, options } = this.#written(form, inputs);
     const { lines } = this.#program;
     const o = lines.name();
@@ -76,7 +83,7 @@ export class AttentionWriter {
     if (results.lse !== undefined) this.#program.assign(results.lse, { code: lse, axes: [B, H, S] });
     if (results.dropoutMask !== undefined && form.dropout.drawn) {
       const { dtype, shape } = this.#program.desc(results.dropoutMask);
-      const list = [B, H, S, wholeAxis(shape[3])];
+      const list = [B, H, S, unshardedAxis(shape[3])];
       const code = lines.dialect.cast(`place.keep(${form.dropout.drawn}, ${axesTuple(list)})`, dtype);
       this.#program.assign(results.dropoutMask, { code, axes: list });
     }
@@ -84,10 +91,10 @@ export class AttentionWriter {
 
   #backward(form: AttentionForm, inputs: Values, results: Values): void {
     const { call, axes, options, sink, captures, gradients } = this.#written(form, inputs);
-    if (axes.some(isCut))
-      throw new CutError('is a gradient of attention over ranks; export the forward graph');
+    if (axes.some(isSharded))
+      throw new ExportError('is a gradient of attention over ranks; export the forward graph');
     const [dO, dLse] = ['dO', 'dLse'].map(name =>
-      inputs[name] === undefined ? 'None' : this.#program.whole(inputs[name], 'differentiates').code,
+      inputs[name] === undefined ? 'None' : this.#program.unsharded(inputs[name], 'differentiates').code,
     );
     const { lines } = this.#program;
     const found = lines.name();
@@ -97,10 +104,10 @@ export class AttentionWriter {
     for (const [name, index] of Object.entries(results)) {
       const at = places[name];
       if (at === undefined)
-        throw new CutError(`has the result '${name}', which the exported attention does not have`);
+        throw new ExportError(`has the result '${name}', which the exported attention does not have`);
       const { shape, dtype } = this.#program.desc(index);
       const code = lines.dialect.cast(`${found}[${at}].reshape(${shape.join(', ')})`, dtype);
-      this.#program.assign(index, { code, axes: wholeAxes(shape) });
+      this.#program.assign(index, { code, axes: unshardedAxes(shape) });
     }
   }
 
@@ -109,13 +116,13 @@ export class AttentionWriter {
     const { options, dropout, scale } = form;
     const writer = this.#program;
     const q = writer.read(inputs.q);
-    if (q.axes.length !== 4) throw new CutError('is of packed sequences');
+    if (q.axes.length !== 4) throw new ExportError('is of packed sequences');
     const [B, H, S] = q.axes;
-    if (isCut(H) || isCut(q.axes[3])) throw new CutError('has sharded heads or channels');
+    if (isSharded(H) || isSharded(q.axes[3])) throw new ExportError('has sharded heads or channels');
     requireRole(B, 'batch');
     requireRole(S, 'sequence');
     const [k, v] = [inputs.k, inputs.v].map(n => alignedKeys(writer.read(n), q.axes));
-    const scoreAxes = [B, H, S, wholeAxis(extentOf(k.axes[2]))];
+    const scoreAxes = [B, H, S, unshardedAxis(extentOf(k.axes[2]))];
     const { score, visible, captures, gradients } = scoreProgram(writer, form, scoreAxes);
     const isBottom = (options.window?.align ?? options.causal) === 'bottom-right';
     const id = this.#id;
@@ -140,7 +147,9 @@ export class AttentionWriter {
       writer.lines.line(`${name} = ${common ? code : loaded(dialect, code, dtypes[n])}`);
     }
     const keep = dropout.keep === undefined ? undefined : writer.read(dropout.keep);
-    const cut = [isCut(S) ? 'sequence=True' : '', isCut(B) ? 'batch=True' : ''].filter(text => text !== '');
+    const cut = [isSharded(S) ? 'sequence=True' : '', isSharded(B) ? 'batch=True' : ''].filter(
+      text => text !== '',
+    );
     return {
       call: scale === undefined ? `ATTENTION_${id}` : dialect.rescaled(`ATTENTION_${id}`, scale),
       ...{ v, axes: q.axes, captures },
@@ -170,24 +179,25 @@ export class AttentionWriter {
   }
 
   #sink(sink: readonly number[] | Operand): string {
-    if ('index' in sink) return this.#program.whole(sink.index, 'reads a sink').code;
+    if ('index' in sink) return this.#program.unsharded(sink.index, 'reads a sink').code;
     return this.#program.lines.dialect.list(sink.map(x => literal(x).code));
   }
 
   #lengths(lengths: readonly number[] | Operand, batch: Axis): string {
     if ('index' in lengths) return aligned(this.#program.read(lengths.index), [batch]).code;
     const code = this.#program.lines.dialect.list(lengths.map(String));
-    return aligned({ code, axes: [wholeAxis(lengths.length)] }, [batch]).code;
+    return aligned({ code, axes: [unshardedAxis(lengths.length)] }, [batch]).code;
   }
 }
 
 /** Keys or values, sharded like the queries. */
 function alignedKeys(tensor: PyTensor, [B, , S]: readonly Axis[]): PyTensor {
   const own = tensor.axes[2];
-  if (isCut(S) && extentOf(own) !== extentOf(S))
-    throw new CutError('has keys that are not sharded like its queries');
-  if (!isCut(S) && isCut(own)) throw new CutError('has sharded keys but queries that are not sharded');
-  return aligned(tensor, [B, tensor.axes[1], isCut(S) ? S : own, tensor.axes[3]]);
+  if (isSharded(S) && extentOf(own) !== extentOf(S))
+    throw new ExportError('has keys that are not sharded like its queries');
+  if (!isSharded(S) && isSharded(own))
+    throw new ExportError('has sharded keys but queries that are not sharded');
+  return aligned(tensor, [B, tensor.axes[1], isSharded(S) ? S : own, tensor.axes[3]]);
 }
 
 function bandFields({ causal, window }: SdpaOptions<Operand>): string[] {
@@ -199,7 +209,7 @@ function bandFields({ causal, window }: SdpaOptions<Operand>): string[] {
 }
 
 function requireRole(axis: Axis, role: string): void {
-  if (isCut(axis) && (axis.length !== 1 || axis[0].role !== role)) {
-    throw new CutError(`has an axis that must hold the ${role} alone`);
+  if (isSharded(axis) && (axis.length !== 1 || axis[0].role !== role)) {
+    throw new ExportError(`has an axis that must hold the ${role} alone`);
   }
 }

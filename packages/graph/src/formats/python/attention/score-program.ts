@@ -1,7 +1,7 @@
 import { standardSlopes } from '@tilewise/core';
 import type { Expr, LoadExpr, Mod, VariableName } from '@tilewise/core/expr';
 import type { ProgramWriter } from '../program-writer.ts';
-import { type Axis, CutError, extentOf, isCut, sameAxis } from '../tensors/axes.ts';
+import { type Axis, ExportError, extentOf, isSharded, sameAxis } from '../tensors/axes.ts';
 import { atom, literal, type PythonExpr, pythonExpr } from '../tensors/expression.ts';
 import { aligned, loaded, type PyTensor } from '../tensors/tensor.ts';
 import type { AttentionForm, Operand } from './attention-form.ts';
@@ -44,7 +44,7 @@ export function scoreProgram(
   if (alibi) {
     const isBottom = (window?.align ?? causal) === 'bottom-right';
     if (isBottom && (options.seqLensQ || options.seqLensKv)) {
-      throw new CutError('has ALiBi on the diagonals of sequences of different lengths');
+      throw new ExportError('has ALiBi on the diagonals of sequences of different lengths');
     }
     const [, H, S, keys] = axes;
     const off = isBottom ? extentOf(keys) - extentOf(S) : 0;
@@ -89,7 +89,7 @@ class Captures {
   place(index: number, axes: readonly Axis[] | null): number {
     const tensor = this.#writer.read(index);
     const own = axes ? aligned(padded(tensor, axes.length), axes) : tensor;
-    if (own.isShare) throw new CutError('reads a sum over ranks');
+    if (own.isShare) throw new ExportError('reads a sum over ranks');
     if (!this.list.includes(own.code)) this.list.push(own.code);
     return this.list.indexOf(own.code);
   }
@@ -129,7 +129,7 @@ class Captures {
 
   #load(e: LoadExpr, write: (index: Expr) => PythonExpr, mod: Mod<Operand>): PythonExpr {
     const operand = mod.captures?.[e.name];
-    if (!operand) throw new CutError(`reads '${e.name}', which it has not captured`);
+    if (!operand) throw new ExportError(`reads '${e.name}', which it has not captured`);
     const { index, shape, dtype } = operand;
     const { dialect } = this.#writer.lines;
     const tensor = this.#writer.read(index);
@@ -142,11 +142,11 @@ class Captures {
     if (e.index.length === 4 && isPlace) return atom(this.part(operand));
     const [B, , S] = this.#axes;
     const places = e.index.map((at, d) => {
-      if (!isCut(tensor.axes[d])) return write(at).code;
+      if (!isSharded(tensor.axes[d])) return write(at).code;
       const name = at.kind === 'variable' ? at.name : '';
       if (name === 'b' && sameAxis(tensor.axes[d], B)) return 'tile.entry';
       if (name === 'q' && sameAxis(tensor.axes[d], S)) return 'tile.row';
-      throw new CutError(`captures a tensor that is sharded along axis ${d}`);
+      throw new ExportError(`captures a tensor that is sharded along axis ${d}`);
     });
     return atom(loaded(dialect, `take(${[this.capture(index), ...places].join(', ')})`, dtype));
   }

@@ -22,21 +22,21 @@ export type Axis = readonly Factor[];
  * The reason why an operation cannot be exported or sharded over ranks. The operation's name is put before
  * the reason.
  */
-export class CutError extends Error {
-  override readonly name: string = 'CutError';
+export class ExportError extends Error {
+  override readonly name: string = 'ExportError';
 }
 
 /** An axis that is not sharded. */
-export function wholeAxis(extent: number): Axis {
+export function unshardedAxis(extent: number): Axis {
   return extent === 1 ? [] : [{ role: null, extent }];
 }
 
-export function wholeAxes(shape: Shape): Axis[] {
-  return shape.map(wholeAxis);
+export function unshardedAxes(shape: Shape): Axis[] {
+  return shape.map(unshardedAxis);
 }
 
 /** Whether each rank has only a part of an axis. */
-export function isCut(axis: Axis): boolean {
+export function isSharded(axis: Axis): boolean {
   return axis.some(({ role }) => role !== null);
 }
 
@@ -60,7 +60,7 @@ export function extentOf(axis: Axis): number {
 }
 
 /** Joins factors to one axis: neighbours without a role become one factor, and factors of 1 are dropped. */
-export function joined(factors: Axis): Axis {
+export function joinFactors(factors: Axis): Axis {
   const axis: Factor[] = [];
   for (const factor of factors) {
     const last = axis.at(-1);
@@ -91,19 +91,19 @@ export function localShape(axes: readonly Axis[]): string {
 
 /**
  * Distributes the factors of an axis over extents with the same product.
- * @throws CutError if a factor with a role would have to be split.
+ * @throws ExportError if a factor with a role would have to be split.
  */
-export function dealt(axis: Axis, extents: readonly number[]): Axis[] {
+export function splitFactors(axis: Axis, extents: readonly number[]): Axis[] {
   const open = [...axis];
   return extents.map(extent => {
     const taken: Factor[] = [];
     let rest = extent;
     while (rest > 1) {
       const factor = open.shift();
-      if (!factor) throw new CutError('has more elements than its tensor');
+      if (!factor) throw new ExportError('has more elements than its tensor');
       const own = Math.min(factor.extent, rest);
       if (factor.extent % own !== 0 || rest % own !== 0 || (factor.role && own !== factor.extent)) {
-        throw new CutError(`splits the ${factor.role ?? 'extent'} of ${factor.extent} by ${rest}`);
+        throw new ExportError(`splits the ${factor.role ?? 'extent'} of ${factor.extent} by ${rest}`);
       }
       taken.push({ role: factor.role, extent: own });
       if (own < factor.extent) open.unshift({ role: null, extent: factor.extent / own });

@@ -2,16 +2,16 @@ import type { DType, Shape } from '@tilewise/core';
 import { type Expr, type LoadExpr, nodes } from '@tilewise/core/expr';
 import {
   type Axis,
-  CutError,
   copies,
+  ExportError,
   extentOf,
   factorList,
-  isCut,
+  isSharded,
   localExtent,
   localShape,
   rolesOf,
   sameAxis,
-  wholeAxis,
+  unshardedAxis,
 } from './axes.ts';
 import type { Dialect } from './dialect.ts';
 import { ATOM, atom, literal, type PythonExpr, pythonExpr, within } from './expression.ts';
@@ -60,7 +60,7 @@ class ElementWriter {
         return name;
       },
       variable: name => {
-        throw new CutError(`reads '${name}' outside of attention`);
+        throw new ExportError(`reads '${name}' outside of attention`);
       },
       load: (e, write) => this.#load(e, axes, write),
     });
@@ -102,11 +102,11 @@ class ElementWriter {
       return atom(column(`place.positions(${factorList(axes[d])})`, axes.length, d));
     }
     const operand = this.#operandOf(e);
-    if (!operand) throw new CutError(`reads '${e.name}', which is not an operand`);
+    if (!operand) throw new ExportError(`reads '${e.name}', which is not an operand`);
     const tensor = operand.read();
     if (tensor.value !== undefined) return literal(tensor.value, e.type);
     if (tensor.isShare && `${rolesOf(tensor.axes)}` !== `${rolesOf(axes)}`)
-      throw new CutError('combines a sum over ranks with a tensor that is sharded over these ranks');
+      throw new ExportError('combines a sum over ranks with a tensor that is sharded over these ranks');
     const { dialect } = this.#lines;
     if (e.index.length > 0) {
       return atom(loaded(dialect, this.#loadAt(e, tensor, axes, write), operand.dtype), tensor.isShare);
@@ -138,9 +138,9 @@ class ElementWriter {
     if (rows !== null) return rows;
     const places = e.index.map((index, k) => {
       const d = coordinateOf(index);
-      if (!isCut(tensor.axes[k])) return write(index).code;
+      if (!isSharded(tensor.axes[k])) return write(index).code;
       if (d === null || !sameAxis(tensor.axes[k], axes[d])) {
-        throw new CutError(`gathers along axis ${k}, which is sharded: ${factorList(tensor.axes[k])}`);
+        throw new ExportError(`gathers along axis ${k}, which is sharded: ${factorList(tensor.axes[k])}`);
       }
       this.#covered.add(d);
       return column(dialect.range(localExtent(axes[d])), axes.length, d);
@@ -163,7 +163,7 @@ class ElementWriter {
     const isFree = nodes(row).every(
       x => (coordinateOf(x) ?? -1) < lead && (x.kind !== 'load' || x.index.length > 0),
     );
-    if (lead < 1 || rest.length === 0 || !isRow || !isFree || axes.some(isCut)) return null;
+    if (lead < 1 || rest.length === 0 || !isRow || !isFree || axes.some(isSharded)) return null;
     for (const d of domain.keys()) this.#covered.add(d);
     return `take(${code}, ${elementAt(row, this.#operands, domain.slice(0, lead), this.#lines).code})`;
   }
@@ -199,12 +199,12 @@ function partOf(e: LoadExpr, tensor: PyTensor, domain: Shape, dialect: Dialect):
     const { first, step } = run;
     if (first === 0 && step === 1 && domain[d] === extentOf(own)) return own;
     const end = first + (domain[d] - 1) * step + 1;
-    if (isCut(own) || first < 0 || step < 1 || end > extentOf(own)) return null;
+    if (isSharded(own) || first < 0 || step < 1 || end > extentOf(own)) return null;
     code =
       step === 1
         ? dialect.narrow(code, d, first, domain[d])
         : `${code}[${':, '.repeat(d)}${first}:${end}:${step}]`;
-    return wholeAxis(domain[d]);
+    return unshardedAxis(domain[d]);
   });
   const found = axes.filter(axis => axis !== null);
   return found.length < axes.length ? null : { ...tensor, code, axes: found };

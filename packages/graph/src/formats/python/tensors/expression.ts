@@ -6,7 +6,7 @@ import {
   type UnaryOp,
   type VariableName,
 } from '@tilewise/core/expr';
-import { CutError } from './axes.ts';
+import { ExportError } from './axes.ts';
 import type { Dialect, ElementFunction } from './dialect.ts';
 
 /** A Python expression. */
@@ -163,7 +163,7 @@ function unary(op: UnaryOp, a: PythonExpr, type: Expr['type'], dialect: Dialect)
     return { code: `~${within(a, NEGATIVE)}`, level: NEGATIVE };
   }
   const name = elementFunctions[op];
-  if (!name) throw new CutError(`computes '${op}', which ${dialect.library} has no function for`);
+  if (!name) throw new ExportError(`computes '${op}', which ${dialect.library} has no function for`);
   return atom(dialect.element(name, a.value === undefined ? within(a, ATOM) : dialect.number(a.code)));
 }
 
@@ -213,12 +213,12 @@ function shareOf(op: BinaryOp, a: PythonExpr, b: PythonExpr): boolean {
   if (op === 'add' || op === 'sub') return true;
   if (op === 'mul' && !(a.isShare && b.isShare)) return true;
   if (op === 'div' && !b.isShare) return true;
-  throw new CutError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
+  throw new ExportError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
 }
 
 function refuseShare(e: PythonExpr, op: string): void {
   if (e.isShare)
-    throw new CutError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
+    throw new ExportError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
 }
 
 /** Simplifies x + 0, x − 0, x·1, x / 1, and x with a known truth value; null for other operations. */

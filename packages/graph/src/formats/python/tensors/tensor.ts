@@ -2,7 +2,7 @@ import { type DType, dtypeInfo } from '@tilewise/core';
 import type { ExprType } from '@tilewise/core/expr';
 import { exprType } from '../../../ir/program/expr.ts';
 import type { ProgramValue } from '../../../ir/program/program.ts';
-import { type Axis, CutError, extentOf, factorList, isCut, type Role, sameAxis } from './axes.ts';
+import { type Axis, ExportError, extentOf, factorList, isSharded, type Role, sameAxis } from './axes.ts';
 import type { Dialect } from './dialect.ts';
 import { ATOM, atom, type PythonExpr, within } from './expression.ts';
 
@@ -41,10 +41,11 @@ export function drawn(tensor: PyTensor): PyTensor {
 }
 
 /** A tensor. None of its axes, or none of the given ones, may be sharded. */
-export function wholeAlong(tensor: PyTensor, what: string, axes?: readonly number[]): PyTensor {
-  const d = tensor.axes.findIndex((axis, n) => isCut(axis) && (axes?.includes(n) ?? true));
-  if (d >= 0) throw new CutError(`${what} along axis ${d}, which is sharded: ${factorList(tensor.axes[d])}`);
-  if (tensor.isShare) throw new CutError(`${what} of a sum over ranks`);
+export function unshardedAlong(tensor: PyTensor, what: string, axes?: readonly number[]): PyTensor {
+  const d = tensor.axes.findIndex((axis, n) => isSharded(axis) && (axes?.includes(n) ?? true));
+  if (d >= 0)
+    throw new ExportError(`${what} along axis ${d}, which is sharded: ${factorList(tensor.axes[d])}`);
+  if (tensor.isShare) throw new ExportError(`${what} of a sum over ranks`);
   return drawn(tensor);
 }
 
@@ -58,9 +59,9 @@ export function aligned(tensor: PyTensor, axes: readonly Axis[]): PyTensor {
   let { code } = tensor;
   const own = tensor.axes.map((axis, d) => {
     const wanted = axes[lead + d];
-    if (extentOf(axis) <= 1 || sameAxis(axis, wanted) || !isCut(wanted)) return axis;
-    if (isCut(axis))
-      throw new CutError(`has operands that are sharded in different ways along axis ${lead + d}`);
+    if (extentOf(axis) <= 1 || sameAxis(axis, wanted) || !isSharded(wanted)) return axis;
+    if (isSharded(axis))
+      throw new ExportError(`has operands that are sharded in different ways along axis ${lead + d}`);
     code = `place.cut(${code}, ${d}, ${factorList(wanted)})`;
     return wanted;
   });

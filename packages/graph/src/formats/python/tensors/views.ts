@@ -1,5 +1,13 @@
 import { contiguousStrides, elementCount, type Shape, type TensorDesc } from '@tilewise/core';
-import { type Axis, CutError, dealt, isCut, joined, localShape, sameAxis } from './axes.ts';
+import {
+  type Axis,
+  ExportError,
+  isSharded,
+  joinFactors,
+  localShape,
+  sameAxis,
+  splitFactors,
+} from './axes.ts';
 import type { Dialect } from './dialect.ts';
 
 /** A part of a dense tensor's axis that a dimension of a view runs along. */
@@ -34,7 +42,7 @@ export function viewed(root: Viewed, shape: Shape, view: TensorDesc, dialect: Di
   const partOf = partsOf(axes, root.axes);
   const fine = axes.flat();
   const order = dimensions.flatMap(pieces => pieces ?? []);
-  const seen = dimensions.map(pieces => joined((pieces ?? []).flatMap(partOf)));
+  const seen = dimensions.map(pieces => joinFactors((pieces ?? []).flatMap(partOf)));
   const one = permutationOf(shape, view.shape, axes, dimensions);
   if (one) return { code: permuted(root.code, one, dialect), axes: one.map(d => root.axes[d]) };
   let { code } = root;
@@ -58,7 +66,7 @@ export function unviewed(value: Viewed, shape: Shape, view: TensorDesc, dialect:
   if (isDense(shape, view)) return reshaped(value, shape);
   const { axes, dimensions } = plan(shape, view);
   const own = dimensions.map(pieces => {
-    if (pieces === null) throw new CutError('writes one element several times');
+    if (pieces === null) throw new ExportError('writes one element several times');
     return pieces;
   });
   const partOf = partsOf(own, value.axes);
@@ -70,7 +78,7 @@ export function unviewed(value: Viewed, shape: Shape, view: TensorDesc, dialect:
     if (localShape(inner) !== localShape(value.axes)) code = `${code}.reshape(${localShape(inner)})`;
     code = permuted(code, placesOf(order, fine), dialect);
   }
-  const whole = axes.map(pieces => joined(pieces.flatMap(partOf)));
+  const whole = axes.map(pieces => joinFactors(pieces.flatMap(partOf)));
   const isDone = order.length === shape.length && code !== value.code;
   return { code: isDone ? code : `${code}.reshape(${localShape(whole) || '()'})`, axes: whole };
 }
@@ -80,7 +88,7 @@ function partsOf(cut: ViewPlan['axes'], axes: readonly Axis[]): (piece: Piece) =
   const parts = new Map<Piece, Axis>();
   cut.forEach((pieces, n) => {
     const extents = pieces.map(({ extent }) => extent);
-    for (const [k, axis] of dealt(axes[n], extents).entries()) parts.set(pieces[k], axis);
+    for (const [k, axis] of splitFactors(axes[n], extents).entries()) parts.set(pieces[k], axis);
   });
   return piece => parts.get(piece) ?? [];
 }
@@ -106,7 +114,7 @@ function isDense(shape: Shape, { shape: seen, strides }: TensorDesc): boolean {
 
 /** Reshapes a tensor, distributing its factors over the new axes. */
 function reshaped({ code, axes }: Viewed, shape: Shape): Viewed {
-  const seen = dealt(joined(axes.flat()), shape).map(joined);
+  const seen = splitFactors(joinFactors(axes.flat()), shape).map(joinFactors);
   return { code: `${code}.reshape(${localShape(seen) || '()'})`, axes: seen };
 }
 
@@ -134,7 +142,7 @@ function permutationOf(
 
 /**
  * Finds the pieces that each dimension of a view runs along.
- * @throws CutError for a view of a part of the tensor.
+ * @throws ExportError for a view of a part of the tensor.
  */
 function plan(shape: Shape, view: TensorDesc): ViewPlan {
   const strides = contiguousStrides(shape);
@@ -149,7 +157,7 @@ function plan(shape: Shape, view: TensorDesc): ViewPlan {
       const inner = stride / strides[axis];
       const own = Math.min(rest, axis < 0 ? 0 : shape[axis] / inner);
       if (!Number.isInteger(inner) || own < 2 || !Number.isInteger(own) || rest % own !== 0) {
-        throw new CutError('reads elements of a tensor in an order that no Python view has');
+        throw new ExportError('reads elements of a tensor in an order that no Python view has');
       }
       const piece = { axis, extent: own, stride };
       pieces.unshift(piece);
@@ -162,7 +170,7 @@ function plan(shape: Shape, view: TensorDesc): ViewPlan {
   axes.forEach((pieces, a) => {
     pieces.sort((x, y) => y.stride - x.stride);
     if (pieces.reduce((n, p) => n * p.extent, 1) !== shape[a])
-      throw new CutError('reads only a part of a tensor');
+      throw new ExportError('reads only a part of a tensor');
   });
   return { axes, dimensions };
 }
@@ -171,10 +179,10 @@ function plan(shape: Shape, view: TensorDesc): ViewPlan {
 export function broadcastAxes(shape: Shape, tensors: readonly (readonly Axis[])[]): Axis[] {
   return shape.map((extent, d) => {
     const own = tensors.map(axes => axes[d - shape.length + axes.length]).filter(axis => axis !== undefined);
-    const cut = own.filter(isCut);
+    const cut = own.filter(isSharded);
     const [first] = cut;
     if (cut.some(axis => !sameAxis(axis, first))) {
-      throw new CutError(`has operands that are sharded in different ways along axis ${d}`);
+      throw new ExportError(`has operands that are sharded in different ways along axis ${d}`);
     }
     return first ?? (extent === 1 ? [] : [{ role: null, extent }]);
   });

@@ -1,4 +1,4 @@
-"""Operations that PyTorch does not have, or has with other edges."""
+"""Operations that PyTorch does not have, or defines differently in edge cases."""
 
 import torch
 import torch.nn.functional as F
@@ -68,12 +68,12 @@ def rotary(x, cos, sin, *, interleaved, inverse):
     tables; elements from 2·n on are copied.
     """
     n = cos.shape[-1]
-    turned, rest = x[..., : 2 * n], x[..., 2 * n :]
-    a, b = (turned[..., 0::2], turned[..., 1::2]) if interleaved else turned.chunk(2, -1)
+    rotated, rest = x[..., : 2 * n], x[..., 2 * n :]
+    a, b = (rotated[..., 0::2], rotated[..., 1::2]) if interleaved else rotated.chunk(2, -1)
     sin = -sin if inverse else sin
     pairs = a * cos - b * sin, b * cos + a * sin
-    turned = torch.stack(pairs, -1).flatten(-2) if interleaved else torch.cat(pairs, -1)
-    return torch.cat([turned, rest], -1)
+    rotated = torch.stack(pairs, -1).flatten(-2) if interleaved else torch.cat(pairs, -1)
+    return torch.cat([rotated, rest], -1)
 
 
 def least(x, y):

@@ -28,7 +28,7 @@ class Ring:
         """The number of consecutive sequence positions in each piece on a rank."""
         return count if self.order == "contiguous" else count // 2
 
-    def turn(self, x):
+    def rotate(self, x):
         """Sends x to the next rank, and returns the x of the previous rank."""
         if self.size == 1:
             return x

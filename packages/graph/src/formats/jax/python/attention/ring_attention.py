@@ -30,9 +30,9 @@ def forward(setup, q, k, v, sink, captures, operands):
         m, l = jnp.broadcast_to(sink.astype(jnp.float32).reshape(1, -1, 1), rows), jnp.ones(rows, jnp.float32)
     o = jnp.zeros((*rows, v.shape[-1]), jnp.float32)
 
-    def turn(t, carry):
+    def step(t, carry):
         (k, v), *sums = carry
-        arriving = setup.ring.turn((k, v))
+        arriving = setup.ring.rotate((k, v))
 
         def compute(sums, tile, row, rows, column, columns):
             own_m, own_l, own_o = (cut_rows(x, row, rows) for x in sums)
@@ -49,7 +49,7 @@ def forward(setup, q, k, v, sink, captures, operands):
         owner = (setup.ring.rank() - t) % setup.ring.size
         return arriving, *over_tiles(setup, operands, q, k, owner, tuple(sums), compute)
 
-    _, m, l, o = lax.fori_loop(0, setup.ring.size, turn, ((k, v), m, l, o))
+    _, m, l, o = lax.fori_loop(0, setup.ring.size, step, ((k, v), m, l, o))
     seen = jnp.where(l == 0, 1.0, l)
     return o / seen[..., None], m + jnp.log(seen)
 
@@ -68,9 +68,9 @@ def backward(setup, q, k, v, sink, captures, operands, o, lse, dO, dlse):
     by_captures = tuple(jnp.zeros(captures[n].shape, jnp.float32) for n in trained)
     grads = tuple(jnp.zeros(x.shape, jnp.float32) for x in (k, v))
 
-    def turn(t, carry):
+    def step(t, carry):
         (k, v), (dk, dv), dq, by_captures = carry
-        arriving = setup.ring.turn((k, v))
+        arriving = setup.ring.rotate((k, v))
 
         def compute(carry, tile, row, rows, column, columns):
             dq, dk, dv, by_captures = carry
@@ -100,11 +100,11 @@ def backward(setup, q, k, v, sink, captures, operands, o, lse, dO, dlse):
         owner = (setup.ring.rank() - t) % setup.ring.size
         carry = over_tiles(setup, operands, q, k, owner, (dq, dk, dv, by_captures), compute)
         dq, dk, dv, by_captures = carry
-        # After as many turns as there are ranks, keys and their gradients are back on their own rank.
-        return arriving, setup.ring.turn((dk, dv)), dq, by_captures
+        # After as many steps as there are ranks, keys and their gradients are back on their own rank.
+        return arriving, setup.ring.rotate((dk, dv)), dq, by_captures
 
     start = (k, v), grads, jnp.zeros(q.shape, jnp.float32), by_captures
-    _, (dk, dv), dq, by_captures = lax.fori_loop(0, setup.ring.size, turn, start)
+    _, (dk, dv), dq, by_captures = lax.fori_loop(0, setup.ring.size, step, start)
     dsink = None
     if sink is not None:
         share = jnp.exp(sink.astype(jnp.float32).reshape(1, -1, 1) - finite(lse)) * delta

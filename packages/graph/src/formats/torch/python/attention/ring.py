@@ -12,7 +12,7 @@ class Ring:
         self.rank = dist.get_rank(group) if has_group else 0
         self.size = dist.get_world_size(group) if has_group else 1
 
-    def turn(self, sent, received, tag):
+    def rotate(self, sent, received, tag):
         """Starts to send to the next rank and to receive from the previous one. Returns the works to wait
         for; keep `sent` alive until they are done.
         """

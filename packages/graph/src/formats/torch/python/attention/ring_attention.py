@@ -60,7 +60,7 @@ class RingAttention(torch.autograd.Function):
             works = []
             if t < W - 1:
                 arriving = keys.empty(k, kv_at.count((n - 1) % W))
-                works = ring.turn(held, arriving, tag=1)
+                works = ring.rotate(held, arriving, tag=1)
             kt, vt = keys.views(held, kv_at.count(n)) if W > 1 else (k, v)
             for row, i0, ni, column, j0, nj in _blocks(q_at, kv_at, r, n):
                 rows = (x.narrow(2, row, ni) for x in (q, o, lse))
@@ -97,14 +97,14 @@ class RingAttention(torch.autograd.Function):
         needed = ctx.needs_input_grad[9:]
         by_captures = [torch.zeros_like(c, dtype=dtype) if n else None for c, n in zip(captures, needed)]
         held, arriving = keys.pack(k, v) if W > 1 else None, None
-        turning = None
+        pending = None
         for t in range(W):
             n = (r - t) % W
             before = kv_at.count((n - 1) % W)
             works = []
             if t < W - 1:
                 arriving = keys.empty(k, before)
-                works = ring.turn(held, arriving, tag=1)
+                works = ring.rotate(held, arriving, tag=1)
             kt, vt = keys.views(held, kv_at.count(n)) if W > 1 else (k, v)
             own = keys.empty(k, kv_at.count(n), dtype)
             dk, dv = keys.views(own, kv_at.count(n))
@@ -115,19 +115,19 @@ class RingAttention(torch.autograd.Function):
                 dp = None if delta is None else delta.narrow(2, row, ni)
                 sums = dqp, dkp, dvp, by_captures
                 block_backward(call, operands, qp, kp, vp, captures, row, i0, j0, op, lp, dOp, dp, sums)
-            if turning is not None:
+            if pending is not None:
                 # The sums of the previous ranks for the same keys have arrived meanwhile.
-                _wait(turning[0])
-                own += turning[1]
-                turning = None
+                _wait(pending[0])
+                own += pending[1]
+                pending = None
             if W > 1:
                 received = keys.empty(k, before, dtype)
-                turning = ring.turn(own, received, tag=2), received, own
+                pending = ring.rotate(own, received, tag=2), received, own
             _wait(works)
             held = arriving
-        if turning is not None:
-            _wait(turning[0])
-            dk, dv = keys.views(turning[1], kv_at.count(r))
+        if pending is not None:
+            _wait(pending[0])
+            dk, dv = keys.views(pending[1], kv_at.count(r))
         dsink = None
         if sink is not None:
             share = (sink.to(dtype).view(1, -1, 1) - finite(lse)).exp() * delta
