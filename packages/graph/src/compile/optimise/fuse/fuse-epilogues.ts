@@ -11,6 +11,7 @@ import {
 } from '../../../ir/program/program.ts';
 import { touched } from '../../memory-plan.ts';
 import { isMap, type MapStep, usersOf } from '../placed-step.ts';
+import { MOST_TENSORS } from './limits.ts';
 
 interface Product extends PrimitiveStep {
   readonly primitive: MatMulPrimitive;
@@ -23,12 +24,6 @@ interface Sum {
   /** An expression of `sum` and of values at the same position, which are loaded by `valueName`. */
   readonly result: Expr;
 }
-
-/**
- * The maximum number of tensors that a product reads. With the output, these are the eight bindings that
- * every device has.
- */
-const MOST_INPUTS = 7;
 
 /** The maximum number of nodes in an expression. Longer ones take registers that the product needs. */
 const MOST_NODES = 128;
@@ -116,7 +111,7 @@ function isElementwise(
 
 /** Whether a product is within the limits of bindings and expression nodes. */
 function fits({ operands, result }: Sum): boolean {
-  return operands.length + valuesOf(result).length <= MOST_INPUTS && nodes(result).length <= MOST_NODES;
+  return operands.length + valuesOf(result).length < MOST_TENSORS && nodes(result).length <= MOST_NODES;
 }
 
 /** The names of the values that an expression loads. */

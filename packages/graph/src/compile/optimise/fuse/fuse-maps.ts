@@ -16,15 +16,7 @@ import {
   usersOf,
   withExpression,
 } from '../placed-step.ts';
-
-/**
- * The maximum number of tensors that one kernel reads. With the output, these are the eight bindings that
- * every device has.
- */
-const MOST_INPUTS = 7;
-
-/** The maximum number of nodes in a fused expression. Longer ones gain nothing and compile slowly. */
-const MOST_NODES = 256;
+import { MOST_NODES, MOST_TENSORS } from './limits.ts';
 
 /**
  * The maximum number of nodes in an expression that several readers recompute, which is cheaper than storing
@@ -89,7 +81,8 @@ function withProducers(
     known.readers--;
     const all = new Set([...inputs, ...producer.inputs]);
     const grown = size + sizeOf(producer);
-    if (all.size - 1 > MOST_INPUTS || grown > MOST_NODES) {
+    // The output takes the place of the fused value, which `all` contains.
+    if (all.size > MOST_TENSORS || grown > MOST_NODES) {
       left.push(producer);
       waiting.delete(value);
     } else {

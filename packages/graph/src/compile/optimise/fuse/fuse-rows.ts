@@ -20,12 +20,7 @@ import {
   withInputs,
 } from '../placed-step.ts';
 import { groupSteps } from './group-steps.ts';
-
-/** The maximum number of tensors in a step: the bindings that every device has. */
-const MOST_TENSORS = 8;
-
-/** The maximum number of nodes in an expression. Longer ones gain nothing and compile slowly. */
-const MOST_NODES = 256;
+import { MOST_NODES, MOST_TENSORS } from './limits.ts';
 
 /**
  * The maximum number of elements in a row. For longer rows, separate kernels with their own workgroups are
