@@ -7,8 +7,8 @@ import type { Topology } from '../ir/topology.ts';
 import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
+import { withKnown } from './partitions/boundary-tensors.ts';
 import { executeOnce, sharedPartition } from './partitions/compiled-partition.ts';
-import { withKnown } from './partitions/outer-tensors.ts';
 import { checkEngine } from './partitions/partition.ts';
 
 /**

@@ -84,8 +84,8 @@ export const rotaryOperations: readonly Operation[] = defineOperations(rotarySch
       ]);
       const [c, s] = [tableEntry(1, cos, rank, pair), tableEntry(2, sin, rank, pair)];
       const sign = select(isFirst, inverse ? 1 : -1, inverse ? -1 : 1);
-      const turned = add(mul(input(0), c), mul(sign, mul(other, s)));
-      map(select(lt(at, 2 * pairs), turned, input(0)), [src, cos, sin], dst);
+      const rotated = add(mul(input(0), c), mul(sign, mul(other, s)));
+      map(select(lt(at, 2 * pairs), rotated, input(0)), [src, cos, sin], dst);
     },
   },
 });

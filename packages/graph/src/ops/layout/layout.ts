@@ -60,8 +60,8 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
     infer: ({ inputs: [src] }) => [src.shape],
     lower: ({ map, inputs: [src], outputs: [dst] }) => {
       const value = input(0, exprType(src.desc.dtype));
-      const isCut = isFloat(src.desc.dtype) && dtypeInfo[dst.desc.dtype].kind === 'integer';
-      map(isCut ? truncated(numeric(value)) : value, [src], dst);
+      const isTruncated = isFloat(src.desc.dtype) && dtypeInfo[dst.desc.dtype].kind === 'integer';
+      map(isTruncated ? truncated(numeric(value)) : value, [src], dst);
     },
   },
   /** The tensor in the memory layout of the output. */

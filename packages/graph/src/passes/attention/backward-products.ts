@@ -1,7 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { type DropoutMatch, dropoutOf } from './dropout.ts';
-import { type Factor, factorsOf, type Product, productOf, swapsLastTwo, turned } from './product.ts';
+import { type Factor, factorsOf, type Product, productOf, swapsLastTwo, transposeOf } from './product.ts';
 import type { ScoreChain } from './score-chain.ts';
 
 /** A product that computes a gradient, and the operations after it. */
@@ -31,8 +31,8 @@ export function productBefore(
   if (matmul?.kind !== 'MatMul' || matmul.inputs.length !== 2) return null;
   const [x, y] = factorsOf(matmul);
   return {
-    dO: swap ? turned(y) : x,
-    v: turned(swap ? turned(x) : y),
+    dO: swap ? transposeOf(y) : x,
+    v: transposeOf(swap ? transposeOf(x) : y),
     nodes: [matmul, ...(swap ? [swap] : []), ...(dropout?.match.nodes ?? [])],
     dropout: dropout?.match ?? null,
   };
@@ -78,7 +78,7 @@ export function productsOfP(
     }
     return null;
   };
-  const dv = found(factor => gradientMatMul(turned(factor), dO, topology));
+  const dv = found(factor => gradientMatMul(transposeOf(factor), dO, topology));
   const recomputed = found(factor => productOf(factor, v, topology));
   if (dropout && !dv && !recomputed) return null;
   return {
@@ -143,7 +143,7 @@ export function inputGradients(
   const [q, kT] = factorsOf(matmul);
   const gradient: Factor = { tensor: dS, transposed: false };
   return {
-    dq: gradientMatMul(gradient, turned(kT), topology),
-    dk: gradientMatMul(turned(gradient), q, topology),
+    dq: gradientMatMul(gradient, transposeOf(kT), topology),
+    dk: gradientMatMul(transposeOf(gradient), q, topology),
   };
 }

@@ -59,7 +59,7 @@ export interface BackwardParts {
  *
  *     dV  = MatMul([TypeCast] [dropout] P, dO)ᵀ [ReduceSum]        dP = MatMul(dO, V)ᵀ [dropout]
  *     dS' = Multiply(P, Subtract(dP, ReduceSum(Multiply(O, dO))ᵀ)) or SoftMaxBackward(dP, P)    [End]
- * dS  = [the gradients of the chain: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
+ *     dS  = [the gradients of the chain: Multiply, Divide, Mask, TanhBackward…]* dS' [TypeCast]
  *     dQ  = MatMul(dS, K)                                          dK = MatMul(dS, Q)ᵀ [ReduceSum]
  *     [O  = MatMul([dropout] [TypeCast] P, V)]
  *
@@ -149,17 +149,17 @@ function softmaxGradient(P: number, { uses, producers }: Topology): SoftmaxGradi
     if (node.kind !== 'Multiply') continue;
     const difference = producers.get(node.inputs[1 - input].id);
     const rows = difference?.kind === 'Subtract' ? producers.get(difference.inputs[1].id) : undefined;
-    const turn = rows?.kind === 'StaticTranspose' && swapsLastTwo(rows) ? rows : null;
-    const sum = turn ? producers.get(turn.inputs[0].id) : rows;
+    const transpose = rows?.kind === 'StaticTranspose' && swapsLastTwo(rows) ? rows : null;
+    const sum = transpose ? producers.get(transpose.inputs[0].id) : rows;
     const product = sum?.kind === 'ReduceSum' ? producers.get(sum.inputs[0].id) : undefined;
     if (!difference || !sum || product?.kind !== 'Multiply' || sum.attributes.keep_dims !== true) continue;
     const [axis, ...more] = numbersOf(sum.attributes, 'axes');
     if (axis === undefined || more.length > 0) continue;
     const factors = product.inputs.map(t => t.id);
     return {
-      nodes: [node, difference, ...(turn ? [turn] : []), sum, product],
+      nodes: [node, difference, ...(transpose ? [transpose] : []), sum, product],
       dP: difference.inputs[0].id,
-      summed: { tensor: product.outputs[0].id, transposed: turn !== null, axis },
+      summed: { tensor: product.outputs[0].id, transposed: transpose !== null, axis },
       o: dO => {
         for (const [o, other] of [factors, [...factors].reverse()]) {
           const producer = producers.get(other);

@@ -47,8 +47,9 @@ export function probabilitiesOf(tensor: number, topology: Topology): Probabiliti
     const { node } = use;
     if (node.kind === 'MatMul' && node.inputs.length === 2) {
       const isSecond = use.input === 1;
-      const isTurned = transposed !== flagOf(node.attributes, isSecond ? 'transpose_b' : 'transpose_a');
-      if (!rearranged && isSecond !== isTurned) return null;
+      const isFactorTransposed =
+        transposed !== flagOf(node.attributes, isSecond ? 'transpose_b' : 'transpose_a');
+      if (!rearranged && isSecond !== isFactorTransposed) return null;
       return { nodes, dropout, rounding, matmul: node, transposed: isSecond, rearranged };
     }
     if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;

@@ -17,7 +17,7 @@ export interface Product {
 }
 
 /** The transpose of a factor. */
-export function turned({ tensor, transposed }: Factor): Factor {
+export function transposeOf({ tensor, transposed }: Factor): Factor {
   return { tensor, transposed: !transposed };
 }
 
@@ -35,7 +35,7 @@ export function productOf(x: Factor, y: Factor, { uses }: Topology): Product | n
     if (node.kind !== 'MatMul' || node.inputs.length !== 2) continue;
     const [a, b] = factorsOf(node);
     if (isSame(a, x) && isSame(b, y)) return { matmul: node, transposed: false };
-    if (isSame(a, turned(y)) && isSame(b, turned(x))) return { matmul: node, transposed: true };
+    if (isSame(a, transposeOf(y)) && isSame(b, transposeOf(x))) return { matmul: node, transposed: true };
   }
   return null;
 }

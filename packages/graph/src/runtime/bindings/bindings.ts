@@ -73,7 +73,7 @@ export function createCheckBindings<T extends TensorDesc>(
   const slots = [...inputs.map(t => slotOf(t, false)), ...outputs.map(t => slotOf(t, true))];
 
   /** A bound tensor, which is known if the last bindings had the same tensor at the same place. */
-  function stretchOf(slot: Slot, desc: T | Tensor): Stretch {
+  function boundTensorOf(slot: Slot, desc: T | Tensor): BoundTensor {
     const isSame = desc !== undefined && slot.last.is(desc);
     if (!isSame) checkBound(slot.tensor, desc, slot.expected);
     const isHost = desc instanceof Tensor && !slot.isOutput;
@@ -85,7 +85,7 @@ export function createCheckBindings<T extends TensorDesc>(
     const onHost = new Map<number, Tensor>();
     const onEngine = new Map<number, T>();
     const unbound: LogicalTensor[] = [];
-    const all: Stretch[] = [];
+    const all: BoundTensor[] = [];
     for (const slot of slots) {
       const { tensor, name, isOutput } = slot;
       const given = bindings[tensor.id];
@@ -97,7 +97,7 @@ export function createCheckBindings<T extends TensorDesc>(
         unbound.push(tensor);
         slot.last.set();
       } else {
-        all.push(stretchOf(slot, given));
+        all.push(boundTensorOf(slot, given));
         if (given instanceof Tensor && !isOutput) onHost.set(tensor.id, given);
         else onEngine.set(tensor.id, given as T);
       }
@@ -127,30 +127,34 @@ const MANY = 16;
  * them, except with an input that it may overwrite.
  * @param changed the tensors that have not been compared with the others of `all` yet.
  */
-function checkApart(overwrites: Overwrites, changed: readonly Stretch[], all: readonly Stretch[]): void {
+function checkApart(
+  overwrites: Overwrites,
+  changed: readonly BoundTensor[],
+  all: readonly BoundTensor[],
+): void {
   if (changed.length < MANY) {
-    for (const stretch of changed) for (const other of all) checkPair(overwrites, stretch, other);
+    for (const bound of changed) for (const other of all) checkPair(overwrites, bound, other);
     return;
   }
-  const byMemory = new Map<object, Stretch[]>();
-  for (const stretch of all) {
-    const others = byMemory.get(stretch.memory);
-    if (others) others.push(stretch);
-    else byMemory.set(stretch.memory, [stretch]);
+  const byMemory = new Map<object, BoundTensor[]>();
+  for (const bound of all) {
+    const others = byMemory.get(bound.memory);
+    if (others) others.push(bound);
+    else byMemory.set(bound.memory, [bound]);
   }
   for (const together of byMemory.values()) {
     // Sorted by start, a tensor can overlap only earlier tensors that have not ended.
     together.sort((a, b) => a.byteOffset - b.byteOffset);
-    let open: Stretch[] = [];
-    for (const stretch of together) {
-      open = open.filter(other => endOf(other) > stretch.byteOffset);
-      for (const other of open) checkPair(overwrites, stretch, other);
-      open.push(stretch);
+    let open: BoundTensor[] = [];
+    for (const bound of together) {
+      open = open.filter(other => endOf(other) > bound.byteOffset);
+      for (const other of open) checkPair(overwrites, bound, other);
+      open.push(bound);
     }
   }
 }
 
-function checkPair(overwrites: Overwrites, a: Stretch, b: Stretch): void {
+function checkPair(overwrites: Overwrites, a: BoundTensor, b: BoundTensor): void {
   if (a.slot === b.slot || !(a.slot.isOutput || b.slot.isOutput) || !overlap(a, b)) return;
   const [output, other] = a.slot.isOutput ? [a, b] : [b, a];
   const isPair = !other.slot.isOutput && isSamePlace(output, other);
@@ -160,7 +164,7 @@ function checkPair(overwrites: Overwrites, a: Stretch, b: Stretch): void {
 }
 
 /** A bound tensor and its place. */
-interface Stretch extends Placed {
+interface BoundTensor extends Placed {
   readonly slot: Slot;
   /** Whether the last bindings had the same tensor at the same place. */
   readonly isKnown: boolean;

@@ -187,7 +187,7 @@ export function sharedPartition<T extends TensorDesc>(
     },
     prepareRun(bindings, upload) {
       const bound = boundTensors(check(bindings), upload);
-      return turns.isTaken || !executable.isOne(bound) ? null : prepare(bound, false);
+      return turns.isTaken || !executable.isRecordable(bound) ? null : prepare(bound, false);
     },
     runBound: (bound, trace) => turns.runSoon(() => runProgram(bound, trace)),
     unbind() {

@@ -11,6 +11,7 @@ import type { Topology } from '../../ir/topology.ts';
 import { type Bindable, knownTensors } from '../bindings/bindable.ts';
 import type { Bindings } from '../bindings/bindings.ts';
 import { checkIds } from '../bindings/check-ids.ts';
+import { boundary, withKnown } from './boundary-tensors.ts';
 import {
   type CompiledPartition,
   executeOnce,
@@ -19,7 +20,6 @@ import {
 } from './compiled-partition.ts';
 import { type Holding, holdPartition } from './compiled-partition-cache.ts';
 import { heldPartition } from './held-partition.ts';
-import { boundary, withKnown } from './outer-tensors.ts';
 
 /** Tensors of a partition by their ids. */
 export interface CompileOptions {

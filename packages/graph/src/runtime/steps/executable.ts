@@ -30,7 +30,7 @@ export interface Executable<T extends TensorDesc> {
    * Whether all steps can be recorded immediately: no step is asynchronous, and the host knows all numbers
    * that attention needs.
    */
-  isOne(bound: BoundTensors<T>): boolean;
+  isRecordable(bound: BoundTensors<T>): boolean;
   /**
    * Prepares the program to be recorded immediately.
    * @param isKept whether the prepared calls are kept until `release`, because a caller's encoder may be
@@ -125,7 +125,7 @@ export function prepareProgram<T extends TensorDesc>(
 
   const needed = steps.flatMap(step => step.numbers);
   const areRecorded = steps.every(step => step.isRecorded);
-  const isOne = (bound: BoundTensors<T>): boolean =>
+  const isRecordable = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
   const changes = createChanges(program, steps);
   /** The work of all steps on the tensors of the last run. */
@@ -203,10 +203,10 @@ export function prepareProgram<T extends TensorDesc>(
     get workspaceBytes() {
       return plan.bytes + scratch.bytes;
     },
-    isOne,
+    isRecordable,
     prepare,
     run(bound, trace) {
-      if (recording && isOne(bound)) {
+      if (recording && isRecordable(bound)) {
         const work = prepare(bound, false);
         if (work) engine.batch(work);
         return work !== null;

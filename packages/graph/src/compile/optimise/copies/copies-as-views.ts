@@ -86,7 +86,7 @@ export function usesOf({ values, steps }: Program): Uses {
 }
 
 /** The layout of a value in the memory of its owner. */
-export const layoutIn = (value: ProgramValue): Layout =>
+const layoutIn = (value: ProgramValue): Layout =>
   layoutOf(value.desc, value.kind === 'view' ? value.offset : 0);
 
 /** Makes the readers of a copy read its source, if strides can express that. */

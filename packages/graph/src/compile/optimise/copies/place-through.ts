@@ -19,7 +19,7 @@ interface Dimension {
  * another memory; null if strides cannot express the new layout.
  */
 export function placeThrough(tensor: Layout, from: Layout, to: Layout): Layout | null {
-  const dimensions = joined(from, to);
+  const dimensions = sharedDimensions(from, to);
   if (dimensions === null || from.offset !== 0) return null;
   const taken = dimensions.map(() => 0);
   /**
@@ -52,7 +52,7 @@ export function placeThrough(tensor: Layout, from: Layout, to: Layout): Layout |
  * The shared dimensions of two layouts, merged as far as possible and sorted by descending stride in `from`;
  * null if `from` has gaps.
  */
-function joined(from: Layout, to: Layout): readonly Dimension[] | null {
+function sharedDimensions(from: Layout, to: Layout): readonly Dimension[] | null {
   const all = from.shape
     .map((extent, d): Dimension => ({ extent, from: from.strides[d], to: to.strides[d] }))
     .filter(({ extent }) => extent !== 1)

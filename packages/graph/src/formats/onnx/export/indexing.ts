@@ -70,8 +70,8 @@ export const indexing: Translations = {
       ...renamed(attributes, { interleaved: 'interleaved' }),
       ...(2 * pairs < shape[3] && { rotary_embedding_dim: { int: 2 * pairs } }),
     };
-    const turned = attributes.inverse ? write.node('Neg', [s]) : s;
-    write.node('RotaryEmbedding', [write.name(src), c, turned], options, write.name(dst));
+    const signedSin = attributes.inverse ? write.node('Neg', [s]) : s;
+    write.node('RotaryEmbedding', [write.name(src), c, signedSin], options, write.name(dst));
   },
   ArgMax: ({ inputs: [src], outputs: [dst], attributes }, write) => {
     const options = renamed(attributes, { axis: 'axis', keepdims: 'keep_dims' });

@@ -100,7 +100,7 @@ export class GraphFromModel {
 
   #define(value: Value): void {
     if (this.#values.has(value.name))
-      throw new InvalidGraphError(`ONNX file: two nodes give '${value.name}'`, value.name);
+      throw new InvalidGraphError(`ONNX file: two nodes produce '${value.name}'`, value.name);
     this.#values.set(value.name, value);
   }
 
@@ -164,11 +164,11 @@ export class GraphFromModel {
     const first = numbers[0];
     const isUniform = first !== undefined && numbers.every(x => Object.is(x, first));
     const inline = isUniform ? [first] : [...numbers.slice(0, mostInline + 1)];
-    const stands =
+    const fitsInline =
       inline.length > 0 &&
       inline.length <= mostInline &&
       inline.every(x => brokenScalarRule(dtype, x) === null);
-    if (isPlain && stands && !inline.some(Number.isNaN)) return this.#draft.inline(inline, shape, dtype);
+    if (isPlain && fitsInline && !inline.some(Number.isNaN)) return this.#draft.inline(inline, shape, dtype);
     const made = this.#draft.tensor(dtype, shape, name, 'constant');
     this.#constants.set(made.id, tensorOfNumbers(name || this.#draft.at.label, dtype, shape, numbers));
     return made;

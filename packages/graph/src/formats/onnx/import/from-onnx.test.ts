@@ -44,7 +44,7 @@ test('weights in another file come from the caller', async () => {
     messageField(11, value('x', 1, [2])),
     messageField(12, value('y', 1, [2])),
   ]);
-  await expect(fromOnnx(external)).rejects.toThrow("weights lie in 'weights.bin'");
+  await expect(fromOnnx(external)).rejects.toThrow("the weights are in 'weights.bin'");
   const file = new Uint8Array(Float32Array.of(7, 10, 20).buffer);
   const read = await fromOnnx(external, {
     externalData: location => (location === 'weights.bin' ? file : new Uint8Array(0)),

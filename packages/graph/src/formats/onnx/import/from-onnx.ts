@@ -119,10 +119,10 @@ export class OnnxModel {
   ): Promise<Record<string, T>> {
     checkObject('inputs', inputs);
     const names = this.inputs.map(({ name }) => name);
-    const strange = Object.keys(inputs).find(name => !names.includes(name));
-    if (strange !== undefined)
+    const unknown = Object.keys(inputs).find(name => !names.includes(name));
+    if (unknown !== undefined)
       throw new InvalidArgumentError(
-        `inputs.${strange}`,
+        `inputs.${unknown}`,
         `is not an input of the model, which has ${names.join(', ')}`,
       );
     const missing = names.find(name => inputs[name] === undefined);
@@ -223,7 +223,10 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {})
   const files = new Map<string, Uint8Array>();
   for (const location of locations) {
     if (!externalData)
-      throw new InvalidArgumentError('options.externalData', `must be given: weights lie in '${location}'`);
+      throw new InvalidArgumentError(
+        'options.externalData',
+        `must be given: the weights are in '${location}'`,
+      );
     files.set(location, await externalData(location));
   }
   return new OnnxModel(model, files);

@@ -14,8 +14,8 @@ export const attentionOperation: Translation = (node, write) => {
     write.refuse(`has ${what}, which ONNX's Attention does not support`);
   const { operands, results } = attentionNames(node.attributes);
   const { scale, softcap, window, ...others } = settingsOf(node.attributes);
-  const strange = [...operands.filter(name => !operandsOfOnnx.includes(name)), ...Object.keys(others)];
-  if (strange.length > 0) refuse(strange.join(' and '));
+  const unknown = [...operands.filter(name => !operandsOfOnnx.includes(name)), ...Object.keys(others)];
+  if (unknown.length > 0) refuse(unknown.join(' and '));
   if (results.length !== 1 || results[0] !== 'o') refuse(`the results ${results.join(' and ')}`);
   const tensor = (name: string) => node.inputs[(operands as readonly string[]).indexOf(name)];
   const [q, k, v, bias, mask, lengths] = operandsOfOnnx.map(tensor);

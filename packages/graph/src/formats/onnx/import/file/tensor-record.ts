@@ -57,7 +57,7 @@ function readExternal(message: Message, name: string, bytes: number): ExternalDa
       .map(entry => [entry.text(1, 'key'), entry.text(2, 'value')]),
   );
   const location = entries.get('location');
-  if (!location) return message.fail(`('${name}') lies in another file, which is not named`);
+  if (!location) return message.fail(`('${name}') is in another file, which the model does not name`);
   const offset = Number(entries.get('offset') ?? 0);
   const length = Number(entries.get('length') ?? bytes);
   if (!Number.isSafeInteger(offset) || offset < 0 || length !== bytes)

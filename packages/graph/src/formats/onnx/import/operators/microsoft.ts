@@ -4,7 +4,7 @@ import { shapeOf } from '../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../node-call.ts';
 import { once } from '../once.ts';
 import type { Value } from '../value.ts';
-import { attend, behindCache, withHeads, withoutHeads } from './attention/attention.ts';
+import { appendedToCache, attend, withHeads, withoutHeads } from './attention/attention.ts';
 import { groupQueryAttention, noScores, refuseExtras } from './attention/group-query-attention.ts';
 import { rotated } from './attention/rotary-embedding.ts';
 import { swish } from './elementwise/activations.ts';
@@ -76,8 +76,8 @@ const multiHeadAttention: OnnxOperator = call => {
   const Skv = past + fresh;
   const headsOf = (value: Value, from: number): LogicalTensor =>
     withHeads(call, biased(call, value, from, value.shape.at(-1) ?? 0), heads);
-  const keys = (): LogicalTensor => behindCache(call, headsOf(k, width), 6);
-  const values = (): LogicalTensor => behindCache(call, headsOf(v, 2 * width), 7);
+  const keys = (): LogicalTensor => appendedToCache(call, headsOf(k, width), 6);
+  const values = (): LogicalTensor => appendedToCache(call, headsOf(v, 2 * width), 7);
   const attended = result({ type: q.type, shape: [B, Sq, valueWidth] }, () => {
     const seqLensKv = keyLengths(call, 4, B);
     // Query i belongs to key past + i, whatever the lengths are; 'bottom-right' would align with the lengths.

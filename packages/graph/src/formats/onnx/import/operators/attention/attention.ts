@@ -19,7 +19,7 @@ export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): Logica
 }
 
 /** Appends keys or values (B, H, S, D) to those of the cache, an optional input of the node. */
-export function behindCache(call: NodeCall, fresh: LogicalTensor, cache: number): LogicalTensor {
+export function appendedToCache(call: NodeCall, fresh: LogicalTensor, cache: number): LogicalTensor {
   const old = call.optional(cache);
   return old ? call.draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
 }
@@ -91,7 +91,7 @@ const attention: OnnxOperator = call => {
   if (![Dqk, Dv].every(Number.isInteger) || Hq % Hkv !== 0)
     call.fail(`cannot divide [${q.shape}] and [${v.shape}] into ${Hq} and ${Hkv} heads`);
   const present = (own: Value, cache: number): (() => LogicalTensor) =>
-    once(() => behindCache(call, withHeads(call, own.tensor(), Hkv), cache));
+    once(() => appendedToCache(call, withHeads(call, own.tensor(), Hkv), cache));
   const [presentK, presentV] = [present(k, 4), present(v, 5)];
   const request = once(() =>
     requestOf(call, sizes, withHeads(call, q.tensor(), Hq), presentK(), presentV(), Dqk),

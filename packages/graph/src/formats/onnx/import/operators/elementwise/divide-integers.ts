@@ -29,9 +29,9 @@ export function divideIntegers(
   const isAbove = draft.test('GreaterEqual', raised, size);
   const positive = draft.select(isAbove, op('Subtract', raised, size), raised);
   const isWhole = draft.test('Equal', positive, zero);
-  const turned = (when: LogicalTensor): LogicalTensor =>
-    draft.select(isWhole, positive, draft.select(when, op('Subtract', positive, size), positive));
-  const remainder = turned(draft.test('Less', x, zero));
+  const remainderWhere = (isNegative: LogicalTensor): LogicalTensor =>
+    draft.select(isWhole, positive, draft.select(isNegative, op('Subtract', positive, size), positive));
+  const remainder = remainderWhere(draft.test('Less', x, zero));
   // (x − remainder) / b is an integer, and the estimate is off by at most one.
   const steps = op('Subtract', rest, remainder);
   const correction = draft.select(
@@ -39,5 +39,9 @@ export function divideIntegers(
     sign,
     draft.select(draft.test('Less', steps, zero), op('Subtract', zero, sign), zero),
   );
-  return { quotient: op('Add', estimate, correction), remainder, floorRemainder: turned(isDivisorNegative) };
+  return {
+    quotient: op('Add', estimate, correction),
+    remainder,
+    floorRemainder: remainderWhere(isDivisorNegative),
+  };
 }

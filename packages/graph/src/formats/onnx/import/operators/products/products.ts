@@ -42,9 +42,13 @@ const fusedMatMul: OnnxOperator = call => {
   };
   if (call.flag('transBatchA', false) || call.flag('transBatchB', false))
     call.refuse('transposes batch dimensions, which is not supported');
-  const turned = (shape: readonly number[], turns: boolean): number[] =>
-    turns ? [...shape.slice(0, -2), ...shape.slice(-2).reverse()] : [...shape];
-  const shape = productShape(call, turned(a.shape, flags.transpose_a), turned(b.shape, flags.transpose_b));
+  const transposedIf = (shape: readonly number[], isTransposed: boolean): number[] =>
+    isTransposed ? [...shape.slice(0, -2), ...shape.slice(-2).reverse()] : [...shape];
+  const shape = productShape(
+    call,
+    transposedIf(a.shape, flags.transpose_a),
+    transposedIf(b.shape, flags.transpose_b),
+  );
   return result({ type: a.type, shape }, () => scaledProduct(call, flags));
 };
 

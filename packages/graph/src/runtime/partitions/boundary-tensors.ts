@@ -34,11 +34,11 @@ export function withKnown(
   known: Readonly<Record<number, KnownTensor>> = {},
 ): LogicalTensor[] {
   const ids = new Set(tensors.map(t => `${t.id}`));
-  const stranger = Object.keys(known).find(id => !ids.has(id));
-  if (stranger !== undefined)
+  const unknown = Object.keys(known).find(id => !ids.has(id));
+  if (unknown !== undefined)
     throw new InvalidArgumentError(
       argument,
-      `has tensor ${stranger}, which is none of ${[...ids].join(', ')}`,
+      `has tensor ${unknown}, which is none of ${[...ids].join(', ')}`,
     );
   return tensors.map(t => {
     const given = known[t.id];
