@@ -26,7 +26,7 @@ export interface CompiledKernel {
   readonly model: TileModel;
   /** The mark of the loop over tiles, and the number of iterations of each marked loop. */
   readonly loop: number;
-  readonly turns: readonly (readonly [mark: number, turns: number])[];
+  readonly iterations: readonly (readonly [mark: number, iterations: number])[];
 }
 
 /** Begins the announcement of a kernel on standard error. */
@@ -79,7 +79,7 @@ async function compile(
       ...{ kernel, D, dtype, which, tile: describeTile(tile), lanes: tx * ty, scores: 4 * rows * cols },
       model: modelTile(kernel, problem, tile, capabilities),
       loop: overTiles.mark,
-      turns: marked.loops.map(({ mark, turns }) => [mark, turns]),
+      iterations: marked.loops.map(({ mark, iterations }) => [mark, iterations]),
     };
     writeSync(2, `${announcement}${JSON.stringify(compiled)}\n`);
     return marked.wgsl;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findLoop, markLoops, parseListing, workOfTurn } from './listing.ts';
+import { findLoop, markLoops, parseListing, workOfIteration } from './listing.ts';
 
 const wgsl = `for (var j0 = first; j0 < last; j0 += 32u) {
   for (var d0 = 0u; d0 < channels; d0 += 16u) {
@@ -10,9 +10,9 @@ const wgsl = `for (var j0 = first; j0 < last; j0 += 32u) {
   }
 }`;
 
-test('loops are marked by numbers of their own, with how often they turn', () => {
+test('loops are marked by numbers of their own, with their numbers of iterations', () => {
   const { wgsl: marked, loops } = markLoops(wgsl, { channels: 64 });
-  expect(loops.map(({ variable, turns }) => [variable, turns])).toEqual([
+  expect(loops.map(({ variable, iterations }) => [variable, iterations])).toEqual([
     ['j0', 1],
     ['d0', 4],
     ['k', 0],
@@ -43,9 +43,9 @@ BB3
 disasm:
 `;
 
-test('the work of a loop is that of its own, and of the turns of the loops in it', () => {
+test('the work of a loop is its own work and that of the iterations of the loops inside it', () => {
   const loop = findLoop(parseListing(listing), tiles);
-  expect(loop && workOfTurn(loop, new Map([[chunks, 4]]))).toEqual({
+  expect(loop && workOfIteration(loop, new Map([[chunks, 4]]))).toEqual({
     busy: 1 + 1 + 3 + 4 * (1 + 2 + 1),
     waiting: 4 * 20,
     multiplyAdds: 4 * 3,
@@ -56,6 +56,6 @@ test('the work of a loop is that of its own, and of the turns of the loops in it
 
 test('a loop without a mark, and output without a listing, are errors', () => {
   const loop = findLoop(parseListing(listing), tiles);
-  expect(() => loop && workOfTurn(loop, new Map())).toThrow('no mark');
+  expect(() => loop && workOfIteration(loop, new Map())).toThrow('no mark');
   expect(() => parseListing('SPIR-V')).toThrow('Mesa did not print a listing');
 });

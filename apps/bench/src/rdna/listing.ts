@@ -93,7 +93,11 @@ export interface MarkedLoops {
    * The loops in order: the variable of each, the literal that marks the loop, and the number of its
    * iterations.
    */
-  readonly loops: readonly { readonly variable: string; readonly mark: number; readonly turns: number }[];
+  readonly loops: readonly {
+    readonly variable: string;
+    readonly mark: number;
+    readonly iterations: number;
+  }[];
 }
 
 const firstMark = 0x51a70000;
@@ -114,7 +118,7 @@ export function markLoops(wgsl: string, values: Readonly<Record<string, number>>
       const count = Math.ceil((numberOf(to) - numberOf(from)) / (step ? numberOf(step) : 1));
       // The slow path for NaN and infinity is not taken.
       const isSlow = /weighted\(/.test(wgsl.slice(at, wgsl.indexOf('}', at + header.length)));
-      loops.push({ variable, mark, turns: isSlow ? 0 : Number.isNaN(count) ? 1 : count });
+      loops.push({ variable, mark, iterations: isSlow ? 0 : Number.isNaN(count) ? 1 : count });
       return `${header}\nif (${variable} == ${mark}u) { atomicStore(&non_finite, 2u); }`;
     },
   );
@@ -122,13 +126,13 @@ export function markLoops(wgsl: string, values: Readonly<Record<string, number>>
 }
 
 /** The number of iterations by the mark of a loop. */
-export type Turns = ReadonlyMap<number, number>;
+export type Iterations = ReadonlyMap<number, number>;
 
 /**
  * The work of one iteration of a loop, with all iterations of the loops inside it.
  * @throws Error for a loop without a mark.
  */
-export function workOfTurn({ own, loops }: Loop, turns: Turns): WaveWork {
+export function workOfIteration({ own, loops }: Loop, iterations: Iterations): WaveWork {
   const add = (a: WaveWork, b: WaveWork, times: number): WaveWork => ({
     busy: a.busy + times * b.busy,
     waiting: a.waiting + times * b.waiting,
@@ -136,11 +140,14 @@ export function workOfTurn({ own, loops }: Loop, turns: Turns): WaveWork {
     reads: a.reads + times * b.reads,
     barriers: a.barriers + times * b.barriers,
   });
-  return loops.reduce((sum, loop) => add(sum, workOfTurn(loop, turns), turnsOf(loop, turns)), own);
+  return loops.reduce(
+    (sum, loop) => add(sum, workOfIteration(loop, iterations), iterationsOf(loop, iterations)),
+    own,
+  );
 }
 
-function turnsOf(loop: Loop, turns: Turns): number {
-  for (const [mark, count] of turns) if (loop.literals.has(mark)) return count;
+function iterationsOf(loop: Loop, iterations: Iterations): number {
+  for (const [mark, count] of iterations) if (loop.literals.has(mark)) return count;
   throw new Error('a loop of the listing has no mark');
 }
 

@@ -1,6 +1,6 @@
 import type { Row } from '../table.ts';
 import { announcement, type CompiledKernel } from './compile.ts';
-import { findLoop, parseListing, type WaveWork, workOfTurn } from './listing.ts';
+import { findLoop, parseListing, type WaveWork, workOfIteration } from './listing.ts';
 
 /**
  * The workgroup memory, in bytes, that two compute units share; their four processors; and the waves of a
@@ -38,7 +38,7 @@ function mesaReport(printed: string, kernel: CompiledKernel, family: string): Me
   };
   const loop = findLoop(parseListing(text), kernel.loop);
   if (!loop) throw new Error('the loop over tiles is not in the listing');
-  const work = workOfTurn(loop, new Map(kernel.turns));
+  const work = workOfIteration(loop, new Map(kernel.iterations));
   const registers = statistic('VGPRs');
   const groups = Math.floor(workgroupBytes / statistic('LDS size'));
   const waves = Math.min(
