@@ -48,8 +48,8 @@ export async function runGolden<T extends TensorDesc>(
   golden: GoldenCase,
   storage: StorageDType,
 ): Promise<Outcome> {
-  const strange = Object.keys(golden.inputs).filter(name => !knownInputs.includes(name));
-  if (strange.length > 0) return unsupported(null, [`the input ${strange.join(', ')} is not known`]);
+  const unknown = Object.keys(golden.inputs).filter(name => !knownInputs.includes(name));
+  if (unknown.length > 0) return unsupported(null, [`the input ${unknown.join(', ')} is not known`]);
   const params = Object.keys(golden.params).filter(name => !knownParams.includes(name));
   if (params.length > 0) return unsupported(null, [`the parameter ${params.join(', ')} is not known`]);
   checkCase(golden);

@@ -66,7 +66,7 @@ function conformanceCase(
 ): ConformanceCase {
   const { 'reference-gflop': most = Infinity } = options;
   const gflop = entry.matmul_gflop ?? operationGflop(entry, graphs);
-  const isLeftOut = entry.strange === undefined && !hasGraph(graphs, entry);
+  const isLeftOut = entry.notUnderstood === undefined && !hasGraph(graphs, entry);
   return {
     name: caseName(entry),
     ...(isLeftOut ? { skip: `its graph is not in ${graphs}` } : skippedBySize(gflop, options)),

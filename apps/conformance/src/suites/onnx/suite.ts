@@ -79,11 +79,11 @@ async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngin
   const fail = (reason: string): Outcome => ({ status: 'fail', error: null, reason });
   try {
     const model = await fromOnnx(readModelFile(folder));
-    const strange = model.inputs.find(({ dtype }) => dtype === null);
-    if (strange)
+    const unsupportedInput = model.inputs.find(({ dtype }) => dtype === null);
+    if (unsupportedInput)
       return {
         ...{ status: 'unsupported', error: null },
-        reason: `input '${strange.name}' is no tensor of elements that engines take`,
+        reason: `input '${unsupportedInput.name}' is no tensor of elements that engines take`,
       };
     const sets = dataSets(folder);
     if (sets.length === 0) return fail('the folder has no test_data_set_0');

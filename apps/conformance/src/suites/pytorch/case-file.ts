@@ -8,7 +8,7 @@ export interface Group {
   readonly grid: Readonly<Record<string, readonly unknown[]>>;
   readonly tol: Tolerances;
   /** The part of the group that is not understood; such a group fails. */
-  readonly strange?: string;
+  readonly notUnderstood?: string;
 }
 
 /** A tolerance rule, and its numbers by result or dtype. */
@@ -54,7 +54,7 @@ function parseGroup(raw: unknown, index: number): Group {
     Array.isArray(value) ? value : [value],
   ]);
   const empty = axes.find(([, values]) => values.length === 0);
-  const strange =
+  const notUnderstood =
     (axes.length === 0 && 'it has no grid') ||
     (empty && `the axis ${empty[0]} has no value`) ||
     (wrong && `tol.${wrong[0]} must be [absolute, relative], got ${JSON.stringify(wrong[1])}`) ||
@@ -67,7 +67,7 @@ function parseGroup(raw: unknown, index: number): Group {
       fudge: Object(fudge),
       pairs: Object.fromEntries(given) as Tolerances['pairs'],
     },
-    ...(strange && { strange }),
+    ...(notUnderstood && { notUnderstood }),
   };
 }
 

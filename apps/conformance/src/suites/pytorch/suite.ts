@@ -91,7 +91,7 @@ const failing = (name: string, reason: string): ConformanceCase => ({
 function casesOf(group: Group, engine: OpenEngine, limits: Limits): ConformanceCase[] {
   const runner: GroupRunner | undefined = groupRunners[group.id];
   if (!runner) return [failing(group.id, 'no group of this name is known to the runner')];
-  if (group.strange !== undefined) return [failing(group.id, group.strange)];
+  if (group.notUnderstood !== undefined) return [failing(group.id, group.notUnderstood)];
   if ('unsupported' in runner) {
     const reason = runner.unsupported;
     return [{ name: group.id, run: async () => ({ status: 'unsupported', error: null, reason }) }];

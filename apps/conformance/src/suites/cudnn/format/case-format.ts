@@ -65,8 +65,8 @@ const knownKeys: ReadonlySet<string> = new Set([
  */
 export function parseCase(given: Readonly<Record<string, unknown>>): CudnnCase {
   const raw = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  const strange = Object.keys(raw).filter(key => !knownKeys.has(key));
-  if (strange.length > 0) throw new Error(`the field ${strange.join(', ')} is not known to the runner`);
+  const unknown = Object.keys(raw).filter(key => !knownKeys.has(key));
+  if (unknown.length > 0) throw new Error(`the field ${unknown.join(', ')} is not known to the runner`);
   const [, family, passes] = operations.exec(String(raw.op)) ?? [];
   if (!family || !passes) throw new Error(`there is no operation ${raw.op}`);
   const flags = parseFlags(raw.flags);
@@ -114,8 +114,8 @@ function parseDTypes(field: string, value: unknown): DType[] {
 function parseStrides(value: unknown): CudnnCase['strides'] {
   if (value === undefined) return null;
   const given = Object(value) as Readonly<Record<string, unknown>>;
-  const strange = Object.keys(given).filter(name => !['q', 'k', 'v', 'o', 'stats'].includes(name));
-  if (strange.length > 0) throw new Error(`strides of ${strange.join(', ')} are not known to the runner`);
+  const unknown = Object.keys(given).filter(name => !['q', 'k', 'v', 'o', 'stats'].includes(name));
+  if (unknown.length > 0) throw new Error(`strides of ${unknown.join(', ')} are not known to the runner`);
   const four = (name: string): FourStrides => {
     const stated = given[name];
     const strides = Array.isArray(stated) ? stated.map(numeral) : stated;

@@ -54,40 +54,37 @@ export const rules: readonly Rule[] = [
   // Contradictions in the mathematics or the data.
   illFormed(
     /number of heads for key and query must be a factor of number of heads for query/,
-    'a group of query heads would share a fraction of a head',
+    'query heads can share only whole heads of k and v',
   ),
   illFormed(
     /^attn_scale with tensor and value cannot be set/,
-    'two factors are given where there is one',
+    'two scales are given, but a call has one',
     withOptions(({ options }) => ({ scale: [Tensor.from([1], [1]), options.scale] })),
   ),
-  illFormed(/^Bias mask data type cannot be boolean/, 'truth values cannot be added to scores'),
+  illFormed(/^Bias mask data type cannot be boolean/, 'booleans cannot be added to scores'),
   illFormed(
     /^Padding mask requires seq_len_q and seq_len_kv/,
-    'padding begins where a length says',
+    'a padding mask needs the lengths of the sequences',
     withOptions(() => ({ seqLensQ: null, seqLensKv: null })),
   ),
   illFormed(
     /^Using both, custom dropout mask and internal-mask generation/,
-    'two masks are given where there is one',
+    'two masks are given, but a call has one',
   ),
-  illFormed(/^Dropout probability cannot be 1/, 'what is kept would be scaled by 1/0'),
-  illFormed(/^Right bound needs to be larger than or equal to zero/, 'a bound counts keys'),
-  illFormed(
-    /^Left bound \(Sliding window length\) should be/,
-    'a window that holds not even its own key is none',
-  ),
+  illFormed(/^Dropout probability cannot be 1/, 'the kept probabilities would be scaled by 1/0'),
+  illFormed(/^Right bound needs to be larger than or equal to zero/, 'a bound is a number of keys'),
+  illFormed(/^Left bound \(Sliding window length\) should be/, 'a window must contain the diagonal key'),
   illFormed(
     /^Paged caches can only be used in combination with padding mask/,
-    'a page table does not say how long a sequence is',
+    'a page table does not contain the lengths of sequences',
   ),
   illFormed(
     /^When not using paged attention, there is no need to explicitly set max kv sequence length/,
-    'the tensors have another number of keys than the one that is stated',
+    'the stated number of keys differs from that of the tensors',
   ),
   illFormed(
     /incompatible with the sequence length of the bias/,
-    'the bias is for another number of keys',
+    'the bias has a different number of keys',
     withOptions(inputs => ({
       ...pagedLengths(inputs),
       bias: Tensor.zeros([1, 1, inputs.q.shape[2], (inputs.options.maxSeqLenKv ?? 0) + 1], { dtype: 'f16' }),
@@ -100,46 +97,55 @@ export const rules: readonly Rule[] = [
   ),
   illFormed(
     /^If dsink is set, sink also needs to be set|^If dSink_token output is requested/,
-    'nothing has no gradient',
+    'a gradient is requested for a sink that is not given',
   ),
   illFormed(
     /^use_causal_mask and use_causal_mask_bottom_right cannot both be true/,
-    'the diagonal starts in two corners',
+    'the diagonal can start in only one corner',
     withOptions(() => ({ causal: true, window: { align: 'bottom-right' } })),
   ),
-  illFormed(/^The dim for .* is invalid/, 'attention is of four dimensions', inputs => ({
+  illFormed(/^The dim for .* is invalid/, 'q must have four dimensions', inputs => ({
     ...inputs,
     options: { ...inputs.options },
     q: inputs.q.reshape(inputs.q.shape.slice(1)),
   })),
-  illFormed(/^The stride for .* is invalid/, 'each dimension has one stride', ({ q, ...others }) => ({
-    ...others,
-    options: { ...others.options },
-    q: Tensor.wrap(q.data, { dtype: q.dtype, shape: q.shape, strides: q.strides.slice(1), offset: q.offset }),
-  })),
+  illFormed(
+    /^The stride for .* is invalid/,
+    'a tensor must have one stride per dimension',
+    ({ q, ...others }) => ({
+      ...others,
+      options: { ...others.options },
+      q: Tensor.wrap(q.data, {
+        dtype: q.dtype,
+        shape: q.shape,
+        strides: q.strides.slice(1),
+        offset: q.offset,
+      }),
+    }),
+  ),
   illFormed(
     /^attn_scale must be a cudnn_tensor or float/,
-    'the factor is not a number',
+    'the scale is not a number',
     withOptions(() => ({ scale: 'one' })),
   ),
   illFormed(
     /^diagonal_band_left_bound must be an int/,
-    'a bound counts keys',
+    'a bound is a whole number of keys',
     withOptions(() => ({ window: { left: 1.5 } })),
   ),
   illFormed(
     /^diagonal_band_right_bound must be an int/,
-    'a bound counts keys',
+    'a bound is a whole number of keys',
     withOptions(() => ({ window: { right: 1.5 } })),
   ),
   illFormed(
     /^paged_attention_max_seq_len_kv must be an int/,
-    'it counts keys',
+    'it is a number of keys',
     withOptions(() => ({ maxSeqLenKv: 1.5 })),
   ),
   illFormed(
     /^dropout must be a tuple of/,
-    'it says neither what to keep nor how to draw it',
+    'it has neither a mask nor a seed to draw one from',
     withOptions(() => ({ dropout: 0.1 })),
   ),
   illFormed(
@@ -149,7 +155,7 @@ export const rules: readonly Rule[] = [
   ),
   illFormed(
     /cu_seq_len.*\(B ?\+ ?1/,
-    'cumulative lengths have one entry more than there are sequences',
+    'cumulative lengths have one entry per sequence and one more',
     withOptions(inputs => ({ cuSeqLensQ: [0, 1], seqLensQ: lengthsOf(inputs, 1).concat(1, 1) })),
   ),
   illFormed(
@@ -159,7 +165,7 @@ export const rules: readonly Rule[] = [
   ),
   illFormed(
     /^MXFP8 SDPA: .* must match/,
-    'block scales belong to other heads than the data',
+    'the block scales have a different number of heads than the data',
     withScales(scales =>
       Tensor.zeros([...scales.shape.slice(0, 1), scales.shape[1] + 1, ...scales.shape.slice(2)], {
         dtype: 'u8',
@@ -178,51 +184,57 @@ export const rules: readonly Rule[] = [
   ),
 
   // Requirements of one chip, version, kernel or API.
-  vendorOnly(/only if padding mask is enabled/, 'here lengths are the padding mask'),
+  vendorOnly(/only if padding mask is enabled/, 'here the lengths alone are the padding mask'),
   vendorOnly(
     /^Ragged offsets are only supported with padding mask|is_ragged==True is only allowed/,
-    'cumulative lengths are lengths',
+    'here cumulative lengths also serve as the padding mask',
   ),
-  vendorOnly(/^Bottom right causal mask does not support/, 'the first queries see no key and give zeros'),
-  vendorOnly(/^Bottom right causal mask is only supported/, 'an aligned band goes with everything else'),
+  vendorOnly(/^Bottom right causal mask does not support/, 'the first queries, which see no key, get zeros'),
+  vendorOnly(
+    /^Bottom right causal mask is only supported/,
+    'an aligned band can be combined with all other options',
+  ),
   vendorOnly(
     /^Sliding window attention is only supported with max_s_q <= max_s_kv/,
-    'queries beyond the keys see fewer of them, or none',
+    'queries beyond the last key see fewer keys, or none',
   ),
-  vendorOnly(/^Left and right bounds are only supported/, 'a band goes with everything else'),
-  vendorOnly(/^When alibi mask is used/, 'the distance |i − j| has no sign to care for'),
-  vendorOnly(/hidden_dim|head_dim/, 'head sizes have any value'),
-  vendorOnly(/^SDPA FP8 does not support bias/, 'a bias is added to any score'),
-  vendorOnly(/^Attention score mod enabled/, 'a score mod goes with masks'),
-  vendorOnly(/^decode only mode/, 'one query is attention too'),
-  vendorOnly(/^s_q = s_kv = 1 is not supported/, 'one query and one key are attention too'),
+  vendorOnly(/^Left and right bounds are only supported/, 'a band can be combined with all other options'),
+  vendorOnly(/^When alibi mask is used/, 'the distance |i − j| is defined on both sides of the diagonal'),
+  vendorOnly(/hidden_dim|head_dim/, 'head sizes may have any value'),
+  vendorOnly(/^SDPA FP8 does not support bias/, 'a bias can be added to any scores'),
+  vendorOnly(/^Attention score mod enabled/, 'a score mod can be combined with masks'),
+  vendorOnly(/^decode only mode/, 'attention is defined for one query'),
+  vendorOnly(/^s_q = s_kv = 1 is not supported/, 'attention is defined for one query and one key'),
   vendorOnly(
     /^max_total_seq_len_(q|kv) is only supported with packed layout/,
-    'the extent of a tensor is in its shape',
+    'the shape of a tensor already has its number of tokens',
   ),
   vendorOnly(
     /F8_128x4 reordering|contiguous [ds]_scale dimension/,
-    'the order of scales in memory is a matter of the chip',
+    'the order of scales in memory depends only on the chip',
   ),
   vendorOnly(
     /^Paged caches are not supported in combination with ragged/,
     'queries may be packed while keys are paged',
   ),
-  vendorOnly(/stride for the last dimension/, 'channels may lie apart'),
-  vendorOnly(/^Intermediate tensor data type|compute_data_type/, 'sums are f32 here, always'),
+  vendorOnly(/stride for the last dimension/, 'channels may have any stride'),
+  vendorOnly(/^Intermediate tensor data type|compute_data_type/, 'sums are always f32 here'),
   vendorOnly(/^Deterministic algorithm|^FP8 deterministic algorithm/, 'every backward pass is deterministic'),
   vendorOnly(
     /incompatible with the sequence length of the RNG_DUMP/,
-    'the engine makes the tensor for the mask',
+    'the engine allocates the tensor of the mask',
   ),
-  vendorOnly(/only output certain combinations of stats, max and sum_exp/, 'each result can be had alone'),
+  vendorOnly(
+    /only output certain combinations of stats, max and sum_exp/,
+    'each result can be requested alone',
+  ),
   vendorOnly(
     /cannot be set at the same time|cannot both be set/,
-    'two names for one bound, or two bounds, mean both',
+    'two bounds on one side mean that both apply',
   ),
-  vendorOnly(/length are both required/, 'a side without lengths is used whole'),
+  vendorOnly(/length are both required/, 'a side without lengths has its full length'),
   vendorOnly(/^generate_stats must be|^Exactly one of \{generate_stats/, 'lse is always returned'),
-  vendorOnly(/^dropout (seed|offset|scale) must be a cudnn_tensor/, 'numbers will do'),
+  vendorOnly(/^dropout (seed|offset|scale) must be a cudnn_tensor/, 'numbers are accepted too'),
   vendorOnly(
     /Block_mask|block_mask|[Uu]nified|[Cc]omposite|FROST|No suitable implementation|DiagonalBandMaskNode/,
     'it is about one of cuDNN\u2019s implementations',

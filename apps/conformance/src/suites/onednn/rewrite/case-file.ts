@@ -27,7 +27,7 @@ export interface GraphCase {
   readonly matmul_gflop?: number;
   readonly inputs?: readonly ResolvedTensor[];
   /** The part of the case that is not understood; such a case fails. */
-  readonly strange?: string;
+  readonly notUnderstood?: string;
 }
 
 const optionNames = ['in-shapes', 'op-attrs', 'op-kind', 'dt', 'tensor-property', 'mb'] as const;
@@ -57,32 +57,33 @@ const knownKeys: ReadonlySet<string> = new Set([
 
 /**
  * Parses a case. An option may be a number, and null counts as absent. An unknown part is never ignored: it
- * is `strange`.
+ * is `notUnderstood`.
  */
 export function parseGraphCase(
   raw: Readonly<Record<string, unknown>> & { readonly case: string },
 ): GraphCase {
   const unknown = Object.keys(raw).filter(key => !knownKeys.has(key));
-  if (unknown.length > 0) return { case: raw.case, strange: `the key ${unknown.join(', ')} is not known` };
+  if (unknown.length > 0)
+    return { case: raw.case, notUnderstood: `the key ${unknown.join(', ')} is not known` };
   const options: Record<string, string> = {};
   for (const name of [...optionNames, ...otherOptionNames]) {
     const value = raw[name] ?? '';
     if (typeof value !== 'string' && !Number.isInteger(value))
-      return { case: raw.case, strange: `${name} must be text, got ${JSON.stringify(value)}` };
+      return { case: raw.case, notUnderstood: `${name} must be text, got ${JSON.stringify(value)}` };
     if (value !== '') options[name] = String(value);
   }
   const { 'expected-n-partitions': count = '1' } = options;
   if (!/^\d+$/.test(count))
     return {
       case: raw.case,
-      strange: `expected-n-partitions must be a whole number of at least 0, got '${count}'`,
+      notUnderstood: `expected-n-partitions must be a whole number of at least 0, got '${count}'`,
     };
   const { 'attr-fpmath': fpmath = 'strict' } = options;
   if (!/^(strict|bf16|f16|tf32|any)(:(true|false))?$/.test(fpmath))
     return { case: raw.case, strange: `attr-fpmath must be a mode of oneDNN, got '${fpmath}'` };
   const { inputs, matmul_gflop: gflop } = raw;
   if (!(inputs === undefined || inputs === null || (Array.isArray(inputs) && inputs.every(isResolvedTensor))))
-    return { case: raw.case, strange: 'inputs must be a list of { id, shape, stride }' };
+    return { case: raw.case, notUnderstood: 'inputs must be a list of { id, shape, stride }' };
   return {
     ...{ case: raw.case, ...options },
     ...(inputs ? { inputs } : {}),
@@ -118,7 +119,7 @@ export function readCases(graphs: string, file: string): GraphCase[] {
   return list.map((entry: unknown, index) =>
     namesGraph(entry)
       ? parseGraphCase(entry)
-      : { case: `#${index}`, strange: 'it names no graph as its case' },
+      : { case: `#${index}`, notUnderstood: 'it names no graph as its case' },
   );
 }
 

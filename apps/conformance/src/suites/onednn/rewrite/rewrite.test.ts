@@ -129,15 +129,19 @@ describe('the options of a case', () => {
     expect(parsed({ mb: 5, dt: null, 'expected-n-partitions': 0 })).toEqual({
       ...{ case: 'chain.json', mb: '5', 'expected-n-partitions': '0' },
     });
-    expect(parsed({ in_shapes: '0:4x3' }).strange).toBe('the key in_shapes is not known');
+    expect(parsed({ in_shapes: '0:4x3' }).notUnderstood).toBe('the key in_shapes is not known');
     expect(await runGraphCase(parsed({ in_shapes: '0:4x3' }), '', cpuEngine())).toMatchObject({
       status: 'fail',
       reason: 'the key in_shapes is not known',
     });
-    expect(parsed({ dt: ['f16'] }).strange).toBe('dt must be text, got ["f16"]');
-    expect(parsed({ 'attr-fpmath': 'f7' }).strange).toBe("attr-fpmath must be a mode of oneDNN, got 'f7'");
-    expect(parsed({ 'attr-fpmath': 'tf32:false' }).strange).toBeUndefined();
-    expect(parsed({ inputs: [{ id: 0 }] }).strange).toBe('inputs must be a list of { id, shape, stride }');
+    expect(parsed({ dt: ['f16'] }).notUnderstood).toBe('dt must be text, got ["f16"]');
+    expect(parsed({ 'attr-fpmath': 'f7' }).notUnderstood).toBe(
+      "attr-fpmath must be a mode of oneDNN, got 'f7'",
+    );
+    expect(parsed({ 'attr-fpmath': 'tf32:false' }).notUnderstood).toBeUndefined();
+    expect(parsed({ inputs: [{ id: 0 }] }).notUnderstood).toBe(
+      'inputs must be a list of { id, shape, stride }',
+    );
   });
 
   test('attributes, kinds, dtypes and properties', () => {

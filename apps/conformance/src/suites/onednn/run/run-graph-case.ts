@@ -40,7 +40,7 @@ export async function runGraphCase<T extends TensorDesc>(
   engine: TensorEngine<T>,
   work: { readonly gflop: number; readonly most: number } = { gflop: 0, most: Infinity },
 ): Promise<Outcome> {
-  if (graphCase.strange !== undefined) return failed(graphCase.strange);
+  if (graphCase.notUnderstood !== undefined) return failed(graphCase.notUnderstood);
   const stored = rewrite(readGraph(graphs, graphCase), graphCase);
   const graph = Graph.fromJSON(stored).finalize();
   const partitions = graph.partitions();
@@ -73,8 +73,8 @@ export async function runGraphCase<T extends TensorDesc>(
   const told = entries
     ? [...kernels, `${entries.drawn.length} of ${entries.batch.extent} entries compared`]
     : kernels;
-  const strange = entries && notFinite(results);
-  if (strange) return failed(`${strange} (${told.join('; ')})`);
+  const fault = entries && notFinite(results);
+  if (fault) return failed(`${fault} (${told.join('; ')})`);
   let outcome = failed('nothing was compared');
   for (const run of references) {
     outcome = await compareParts(parts, run, told);
