@@ -1,5 +1,5 @@
-import { spelledMatrixTile } from '../../src/attention/tiles/matrix/matrix-kind.ts';
-import type { AttentionMatrixSpelling, MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
+import { matrixTileWith } from '../../src/attention/tiles/matrix/matrix-kind.ts';
+import type { AttentionMatrixInstructions, MatrixTileShape } from '../../src/attention/tiles/matrix/shape.ts';
 import { reduceInSubgroup } from '../../src/attention/tiles/workgroup/variants/subgroup-row-reduction.ts';
 import { lanes } from '../../src/codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../src/codegen/text.ts';
@@ -17,12 +17,12 @@ export const plainMatrixTile = (
   shape: Omit<MatrixTileShape, 'kind'>,
   options: { readonly flags?: boolean | undefined } = {},
 ): Tile =>
-  spelledMatrixTile({ kind: 'matrix', ...shape }, plainSpelling(shape, options.flags ?? true), false);
+  matrixTileWith({ kind: 'matrix', ...shape }, plainInstructions(shape, options.flags ?? true), false);
 
-function plainSpelling(
+function plainInstructions(
   { matrix, subgroups }: Omit<MatrixTileShape, 'kind'>,
   hasFlags: boolean,
-): AttentionMatrixSpelling {
+): AttentionMatrixInstructions {
   const { part, ...operations } = plainMatrices(matrix);
   const all = lanes * subgroups;
   return {

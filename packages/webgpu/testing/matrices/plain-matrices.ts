@@ -1,7 +1,7 @@
 import type {
   MatrixArray,
+  MatrixInstructions,
   MatrixKind,
-  MatrixSpelling,
 } from '../../src/codegen/matrices/matrix-operations.ts';
 import { lanes } from '../../src/codegen/matrices/subgroup-lanes.ts';
 import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgroup-matrix-configs.ts';
@@ -12,7 +12,7 @@ import type { SubgroupMatrixConfig } from '../../src/device/capabilities/subgrou
  * in a kernel can be found. The first lane computes the last block, so that lanes seldom load what they have
  * stored themselves, which would be right without a barrier.
  */
-export function plainMatrices({ M, N, K, component }: SubgroupMatrixConfig): MatrixSpelling {
+export function plainMatrices({ M, N, K, component }: SubgroupMatrixConfig): MatrixInstructions {
   /** The numbers of rows and columns in the block of sums that a lane computes. */
   const rows = (M * N) / lanes / 2;
   const columns = 2;

@@ -28,7 +28,7 @@ export interface MatrixArray {
   readonly nested: boolean;
 }
 
-/** How kernels write matrix operations. */
+/** How kernels write matrix operations in WGSL. */
 export interface MatrixOperations {
   /** Expression of a matrix of sums with all elements 0. */
   readonly zero: string;
@@ -39,8 +39,8 @@ export interface MatrixOperations {
   store(matrix: string, place: MatrixPlace): string;
 }
 
-/** How a kernel writes its matrix operations, and the declarations that these need. */
-export interface MatrixSpelling extends MatrixOperations {
+/** The matrix operations of a kernel in WGSL, and the declarations that they need. */
+export interface MatrixInstructions extends MatrixOperations {
   /** Further declarations of kernels whose matrices are in these arrays. */
   part(arrays: readonly MatrixArray[]): ShaderPart;
   /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not declare them. */

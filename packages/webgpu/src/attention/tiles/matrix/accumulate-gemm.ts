@@ -34,7 +34,7 @@ export function accumulate(
   sums: readonly AccumulateGemm[],
 ): string {
   const rescaled = rescaleOf(sums);
-  const combine = `${tile.spelling.combineFlags('own_flags')}
+  const combine = `${tile.instructions.combineFlags('own_flags')}
     if (flags != 0u) {
       break;
     }`;
@@ -129,7 +129,7 @@ function weightOf(tile: MatrixTileShape, n: number, row: string, k: string): str
 
 function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number): string {
   const { stationary, matrix } = tile;
-  const { load, multiplyAccumulate } = tile.spelling;
+  const { load, multiplyAccumulate } = tile.instructions;
   const { M, N, K } = matrix;
   const stride = weightsPitch(tile);
   // The weights of a subgroup's keys are the columns of the matrix.
@@ -193,7 +193,7 @@ function throughScratch(
         ${change(v => vectorInScratch(tile, v))}
       }
       workgroupBarrier();
-      ${perMatrix(tile, d, (n, r, place) => `${resultMatrix(name, n, r)} = ${tile.spelling.load('result', place)};`)}
+      ${perMatrix(tile, d, (n, r, place) => `${resultMatrix(name, n, r)} = ${tile.instructions.load('result', place)};`)}
       workgroupBarrier();`;
 }
 
@@ -214,7 +214,7 @@ function perMatrix(
 }
 
 const storeBlock = (tile: MatrixTile, name: string, d: number): string =>
-  perMatrix(tile, d, (n, r, place) => tile.spelling.store(resultMatrix(name, n, r), place));
+  perMatrix(tile, d, (n, r, place) => tile.instructions.store(resultMatrix(name, n, r), place));
 
 /** The results of a lane: see `laneOfBlock`. */
 export function results(tile: MatrixTile): Omit<TileResults, 'loop' | 'specialised' | 'lazyRescaling'> {
@@ -222,7 +222,7 @@ export function results(tile: MatrixTile): Omit<TileResults, 'loop' | 'specialis
   return {
     accumulators: (name, D) =>
       perBlock(D, d =>
-        perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.spelling.zero};`),
+        perMatrix(tile, d, (n, r) => `var ${resultMatrix(name, n, r)} = ${tile.instructions.zero};`),
       ),
     keepsLoops: false,
     results: (name, D) => `var ${name}_rows = array<vec4f, ${vectors * blocks(D)}>();

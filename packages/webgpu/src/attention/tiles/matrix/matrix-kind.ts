@@ -6,6 +6,7 @@ import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
 import { brokenGridRule, memoryReason, stationaryReason, type Tile } from '../tile.ts';
 import { type TileBackend, weightedPart } from '../tile-backend.ts';
 import { accumulate, results } from './accumulate-gemm.ts';
+import { deviceInstructions } from './device-instructions.ts';
 import {
   declarations,
   heldRows,
@@ -16,8 +17,7 @@ import {
   weightsSize,
 } from './memory.ts';
 import { loadHeld, scores } from './score-gemm.ts';
-import type { AttentionMatrixSpelling, MatrixTile, MatrixTileShape } from './shape.ts';
-import { deviceSpelling } from './spelling.ts';
+import type { AttentionMatrixInstructions, MatrixTile, MatrixTileShape } from './shape.ts';
 import { loopOverTiles } from './tile-loop.ts';
 
 const sides: readonly unknown[] = [8, 16];
@@ -51,7 +51,7 @@ export const matrixKind: TileKind<MatrixTileShape, Tile> = {
   },
   describe: ({ matrix: { M, N, K, component }, subgroups, heldRows: rows = 16 }) =>
     `matrices ${M}×${N}×${K} ${component}, ${subgroups} subgroups of ${rows} rows`,
-  tile: shape => spelledMatrixTile(shape, deviceSpelling(shape), true),
+  tile: shape => matrixTileWith(shape, deviceInstructions(shape), true),
 };
 
 /**
@@ -62,12 +62,12 @@ export const matrixTile = (shape: Omit<MatrixTileShape, 'kind'>): Tile =>
   checkedTile(matrixKind, { kind: 'matrix', ...shape });
 
 /**
- * Makes a tile whose matrix operations are written by a given spelling. `needsMatrices`: whether the device
- * must support the matrices.
+ * Makes a tile whose matrix operations are written with given instructions. `needsMatrices`: whether the
+ * device must support the matrices.
  */
-export function spelledMatrixTile(
+export function matrixTileWith(
   shape: MatrixTileShape,
-  spelling: AttentionMatrixSpelling,
+  instructions: AttentionMatrixInstructions,
   needsMatrices: boolean,
 ): Tile {
   const { stationary, subgroups, matrix, pinned = false } = shape;
@@ -83,7 +83,7 @@ export function spelledMatrixTile(
       sums: role === 'dkdv' && Dqk + Dv <= maxFusedChannels ? 2 : 1,
     });
   return {
-    ...{ shape, grid, backend: matrixBackend({ ...shape, spelling }, grid) },
+    ...{ shape, grid, backend: matrixBackend({ ...shape, instructions }, grid) },
     ...{ operandType: matrix.component, operandDType: matrix.component, maxFusedChannels },
     // Probabilities can be up to e⁸, because rescaling may lag behind the maxima.
     maxDropoutScale: matrix.component === 'f16' ? 16 : Infinity,
@@ -105,7 +105,7 @@ export function spelledMatrixTile(
  * compute from the scores go through `weights` back into matrices.
  */
 function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
-  const { spelling } = tile;
+  const { instructions } = tile;
   const [tx, ty] =
     tile.stationary === 'keys'
       ? ['subgroup', 'subgroup_lane']
@@ -115,10 +115,10 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
   return {
     parts: (gemms, summed) => [
       declarations(tile, gemms, summed),
-      spelling.part(matrixArrays(tile, gemms, summed)),
+      instructions.part(matrixArrays(tile, gemms, summed)),
       { ...weightedPart, requires: [hasNonFinite, markNonFinite] },
     ],
-    place: `${spelling.place}
+    place: `${instructions.place}
   let own_weights = subgroup * ${weightsSize(tile)}u;
   let tx = ${tx};
   let ty = ${ty};`,
@@ -126,11 +126,11 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
     loadStationary: gemms => gemms.map(gemm => loadHeld(tile, gemm)).join('\n'),
     scores: (gemms, sums, visible) => scores(tile, gemms, sums, visible !== ''),
     markRows,
-    reduceRows: reduction => spelling.reduceRows(grid, reduction),
+    reduceRows: reduction => instructions.reduceRows(grid, reduction),
     accumulate: (gemms, sums) => accumulate(tile, gemms, sums),
     ...results(tile),
     lazyRescaling: deferredRescaling(
-      spelling.reduceRows(grid, {
+      instructions.reduceRows(grid, {
         ...{ name: 'l_seen', own: () => 'l0', join: (a, b) => `${a} + ${b}` },
         ...{ identity: '0.0', afterBarrier: true },
       }),

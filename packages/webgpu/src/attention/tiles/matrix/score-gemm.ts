@@ -46,7 +46,7 @@ export function loadHeld(tile: MatrixTile, gemm: ScoreGemm): string {
     const stride = vectors + rowPadding(tile.matrix);
     const matrices = repeat((count * block) / K, n =>
       repeat(heldRows(tile) / heldSize, r => {
-        const value = tile.spelling.load(tile.stationary === 'queries' ? 'left' : 'right', {
+        const value = tile.instructions.load(tile.stationary === 'queries' ? 'left' : 'right', {
           in: 'weights',
           offset: `own_weights + ${r * heldSize * stride + (n * K) / 4}u`,
           stride,
@@ -79,8 +79,8 @@ export function scores(
 }
 
 function multiply(tile: MatrixTile, gemm: ScoreGemm): string {
-  const { stationary, spelling } = tile;
-  const { zero, load, multiplyAccumulate, store } = spelling;
+  const { stationary, instructions } = tile;
+  const { zero, load, multiplyAccumulate, store } = instructions;
   const { held, streamed } = sidesOf(tile, gemm);
   const { heldSize, streamedSize } = sizesOf(tile);
   const { K } = tile.matrix;

@@ -1,4 +1,4 @@
-import type { MatrixSpelling } from '../../../codegen/matrices/matrix-operations.ts';
+import type { MatrixInstructions } from '../../../codegen/matrices/matrix-operations.ts';
 import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
 import type { LaneGrid } from '../scores/score-vectors.ts';
 import type { Stationary } from '../tile.ts';
@@ -23,13 +23,13 @@ export interface MatrixTileShape {
 
 /** A tile of subgroup matrices in the form that its kernels are written from. */
 export interface MatrixTile extends MatrixTileShape {
-  readonly spelling: AttentionMatrixSpelling;
+  readonly instructions: AttentionMatrixInstructions;
 }
 
 /**
  * How attention kernels write matrix operations. `part` declares `shared_flags`, but not the arrays.
  */
-export interface AttentionMatrixSpelling extends MatrixSpelling {
+export interface AttentionMatrixInstructions extends MatrixInstructions {
   /**
    * Statements that set `flags` to the bits that are set in any lane's `own`. They contain a barrier, which
    * makes earlier stores of all lanes visible.

@@ -86,7 +86,7 @@ function run(tile: MatrixTile, { place, end, step, body, full, slowPath }: TileL
       ${slowPath}
     }
     if (is_full) {
-      ${tile.spelling.combineFlags(`select(1u, 0u, deferred_from == ${notDeferred})`)}
+      ${tile.instructions.combineFlags(`select(1u, 0u, deferred_from == ${notDeferred})`)}
       if (flags != 0u) {
         again_until = ${place};
         ${place} = run;

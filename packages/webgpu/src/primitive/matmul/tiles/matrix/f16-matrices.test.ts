@@ -4,7 +4,7 @@ import { sharedContext } from '../../../../../testing/device/shared-context.ts';
 import { plainMatrices } from '../../../../../testing/matrices/plain-matrices.ts';
 import { expectAsOnHost, filled, numbers } from '../../../../../testing/primitive/primitive-run.ts';
 import { createContext } from '../../../../index.ts';
-import { spelledMatMulTile } from './matrix-kind.ts';
+import { matMulTileWith } from './matrix-kind.ts';
 import type { MatrixMatMulShape } from './shape.ts';
 
 const { device, capabilities } = await sharedContext();
@@ -22,7 +22,7 @@ test
     ['f16 element by element', 'f16', 'f16', 19, 29],
     ['8 bits', 'f8e4m3', 'f8e5m2', 20, 36],
   ])('operands staged in f16 are multiplied as they are: %s', async (_, a, b, M, K) => {
-  const matmulTiles = vi.fn(() => spelledMatMulTile(shape, plainMatrices(shape.matrix)));
+  const matmulTiles = vi.fn(() => matMulTileWith(shape, plainMatrices(shape.matrix)));
   const ctx = Object.assign(await createContext({ device }), { tileKinds: { matmulTiles } });
   const operands = [numbers([M, K], 1, { dtype: a }), numbers([M, K], 2, { dtype: b }).permute(1, 0)];
   await expectAsOnHost({ kind: 'matmul' }, operands, [filled([M, M])], 2e-6, ctx);

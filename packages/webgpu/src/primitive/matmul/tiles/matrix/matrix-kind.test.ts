@@ -7,14 +7,14 @@ import { plainMatrices } from '../../../../../testing/matrices/plain-matrices.ts
 import { expectAsOnHost, filled, numbers, runOnGpu } from '../../../../../testing/primitive/primitive-run.ts';
 import { createContext, type GpuContext } from '../../../../index.ts';
 import { sideOf } from '../../operands/matrix-blocks.ts';
-import { matrixMatMulKind, spelledMatMulTile, workgroupBytes } from './matrix-kind.ts';
+import { matMulTileWith, matrixMatMulKind, workgroupBytes } from './matrix-kind.ts';
 import type { MatrixMatMulShape } from './shape.ts';
 
 const { device } = await sharedContext();
 const matmul = { kind: 'matmul' } as const;
 
 /** Called for each kernel that uses tiles of matrices. */
-const chosen = vi.fn(spelledMatMulTile);
+const chosen = vi.fn(matMulTileWith);
 
 /** A context whose products are computed by tiles of matrices that run on every device. */
 const withMatrices = async (shape: MatrixMatMulShape): Promise<GpuContext> =>

@@ -1,5 +1,5 @@
 import {
-  type MatrixSpelling,
+  type MatrixInstructions,
   subgroupMatrices,
   subgroupMatrixPart,
 } from '../../../../codegen/matrices/matrix-operations.ts';
@@ -46,21 +46,21 @@ export const matrixMatMulKind: TileKind<MatrixMatMulShape, MatMulTile> = {
     `matrices ${M}×${N}×${K} ${component}, ${down} × ${across} subgroups of ${rows} × ${columns}, depth ${depth}`,
   tile: shape => {
     const { matrix, pinned = false } = shape;
-    return spelledMatMulTile(shape, {
+    return matMulTileWith(shape, {
       ...subgroupMatrices(matrix),
       ...{ part: () => subgroupMatrixPart(matrix, pinned), place: '' },
     });
   },
 };
 
-/** Makes a tile whose matrix operations are spelled as given. */
-export const spelledMatMulTile = (shape: MatrixMatMulShape, spelling: MatrixSpelling): MatMulTile => ({
+/** Makes a tile whose matrix operations are written with given instructions. */
+export const matMulTileWith = (shape: MatrixMatMulShape, instructions: MatrixInstructions): MatMulTile => ({
   lanes: lanes * subgroupsOf(shape),
   M: shape.down * shape.rows,
   N: shape.across * shape.columns,
   depth: shape.depth,
-  parts: [spelling.part([stagedArrays]), tileVariables(shape)],
-  backend: (a, b) => matrixBackend(shape, spelling, a, b),
+  parts: [instructions.part([stagedArrays]), tileVariables(shape)],
+  backend: (a, b) => matrixBackend(shape, instructions, a, b),
 });
 
 function tileVariables(shape: MatrixMatMulShape): ShaderPart {
@@ -84,7 +84,12 @@ const storedColumns = (shape: MatrixMatMulShape): number =>
  * A workgroup loops over the sum, `depth` steps at a time. Lanes fetch the operands of the next steps while
  * their subgroups multiply.
  */
-function matrixBackend(shape: MatrixMatMulShape, spelling: MatrixSpelling, a: Side, b: Side): MatMulBackend {
+function matrixBackend(
+  shape: MatrixMatMulShape,
+  instructions: MatrixInstructions,
+  a: Side,
+  b: Side,
+): MatMulBackend {
   const { across, depth, matrix } = shape;
   const operands = [stagedA(shape, a), stagedB(shape, b)] as const;
   const each = (text: (operand: StagedOperand) => string): string => operands.map(text).join('\n');
@@ -92,10 +97,10 @@ function matrixBackend(shape: MatrixMatMulShape, spelling: MatrixSpelling, a: Si
     each(operand => fetchOperand(shape, operand, from, isWhole));
   return {
     parts: [matrixFetch(a, matrix.component), matrixFetch(b, matrix.component)],
-    place: `${spelling.place}
+    place: `${instructions.place}
   let own_rows = subgroup / ${across}u;
   let own_columns = subgroup % ${across}u;`,
-    accumulators: eachSum(shape, (r, c) => `var c${r}_${c} = ${spelling.zero};`),
+    accumulators: eachSum(shape, (r, c) => `var c${r}_${c} = ${instructions.zero};`),
     sum: `${each(operand => declareFetched(shape, operand))}
     if (k_begin < k_end) {
       ${fetch('k_begin', false)}
@@ -111,9 +116,9 @@ function matrixBackend(shape: MatrixMatMulShape, spelling: MatrixSpelling, a: Si
       } else if (next < k_end) {
         ${fetch('next', false)}
       }
-      ${repeat(depth / matrix.K, k => `{\n${multiply(shape, spelling, operands, k * matrix.K)}\n}`)}
+      ${repeat(depth / matrix.K, k => `{\n${multiply(shape, instructions, operands, k * matrix.K)}\n}`)}
     }`,
-    results: store => storeResults(shape, spelling, store),
+    results: store => storeResults(shape, instructions, store),
   };
 }
 
@@ -125,7 +130,7 @@ const eachSum = (
 /** Statements that multiply K steps of the sum, from step k of the staged ones on. */
 function multiply(
   shape: MatrixMatMulShape,
-  { load, multiplyAccumulate }: MatrixSpelling,
+  { load, multiplyAccumulate }: MatrixInstructions,
   [a, b]: readonly [StagedOperand, StagedOperand],
   k: number,
 ): string {
@@ -144,7 +149,7 @@ function multiply(
  * Statements that store the sums. Lanes cannot access the elements of a matrix, so the sums go through
  * `staged`, some columns of 16 rows at a time.
  */
-function storeResults(shape: MatrixMatMulShape, spelling: MatrixSpelling, store: StoreFour): string {
+function storeResults(shape: MatrixMatMulShape, instructions: MatrixInstructions, store: StoreFour): string {
   const { rows, columns, matrix } = shape;
   const width = storedColumns(shape);
   const pitch = sumsPitch(shape, width);
@@ -158,7 +163,7 @@ function storeResults(shape: MatrixMatMulShape, spelling: MatrixSpelling, store:
     workgroupBarrier();
     ${repeat(16 / matrix.M, r =>
       repeat(width / matrix.N, c =>
-        spelling.store(`c${m / matrix.M + r}_${n / matrix.N + c}`, {
+        instructions.store(`c${m / matrix.M + r}_${n / matrix.N + c}`, {
           ...{ in: 'staged[subgroup]', stride: pitch, order: 'row_major' },
           offset: `${r * matrix.M * pitch + (c * matrix.N) / perVector}u`,
         }),

@@ -1,14 +1,14 @@
 import { subgroupMatrices, subgroupMatrixPart } from '../../../codegen/matrices/matrix-operations.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { reduceInSubgroup } from '../workgroup/variants/subgroup-row-reduction.ts';
-import type { AttentionMatrixSpelling, MatrixTileShape } from './shape.ts';
+import type { AttentionMatrixInstructions, MatrixTileShape } from './shape.ts';
 
 /** Kernels on the subgroup matrices of a device. */
-export function deviceSpelling({
+export function deviceInstructions({
   matrix,
   subgroups,
   pinned = false,
-}: Pick<MatrixTileShape, 'matrix' | 'subgroups' | 'pinned'>): AttentionMatrixSpelling {
+}: Pick<MatrixTileShape, 'matrix' | 'subgroups' | 'pinned'>): AttentionMatrixInstructions {
   return {
     ...subgroupMatrices(matrix),
     part: () => ({
