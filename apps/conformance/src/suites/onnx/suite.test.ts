@@ -103,7 +103,7 @@ test('a case with a sequence is unsupported', async () => {
   rmSync(folder, { recursive: true });
   expect([...pass, ...fail]).toEqual([]);
   expect(unsupported).toEqual([
-    "same: input 'x' is no tensor of elements that engines take",
+    "same: input 'x' is not a tensor of a dtype that engines support",
     expect.stringContaining('SplitToSequence'),
   ]);
 });

@@ -83,7 +83,7 @@ async function runCase<T extends TensorDesc>(folder: string, engine: TensorEngin
     if (unsupportedInput)
       return {
         ...{ status: 'unsupported', error: null },
-        reason: `input '${unsupportedInput.name}' is no tensor of elements that engines take`,
+        reason: `input '${unsupportedInput.name}' is not a tensor of a dtype that engines support`,
       };
     const sets = dataSets(folder);
     if (sets.length === 0) return fail('the folder has no test_data_set_0');

@@ -66,7 +66,9 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
     if (steps.length >= maxSteps) return fail(line, { kind: 'too-long', most: maxSteps });
     const def = machine.instructions.find(({ name }) => name === statement.name);
     if (!def)
-      throw new Error(`The parser let an instruction through that this machine has not: ${statement.name}.`);
+      throw new Error(
+        `The parser accepted an instruction that this machine does not have: ${statement.name}.`,
+      );
     const places = statement.operands.map(operand => placeOf(operand, indexOf));
     const outside = places.find((place, n) => isCell(statement.operands[n]) && !isInside(machine, place));
     if (outside !== undefined) return fail(line, { kind: 'cell-outside', cell: outside });
