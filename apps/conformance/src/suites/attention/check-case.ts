@@ -29,8 +29,8 @@ export const knownParams: readonly string[] = Object.keys(checks);
 
 /**
  * Checks that a case states one call: each parameter has a value of its meaning, and the tensors have the
- * extents that the parameters say; no parameter says how many heads v has. A runner that ignored a value would report a call that the case is not
- * about.
+ * extents that the parameters say; no parameter says how many heads v has. A runner that ignored a value
+ * would report a call that the case is not about.
  * @throws Error naming the parameter or the tensor.
  */
 export function checkCase({ params, inputs, outputs }: GoldenCase): void {

@@ -80,7 +80,7 @@ export function parseGraphCase(
     };
   const { 'attr-fpmath': fpmath = 'strict' } = options;
   if (!/^(strict|bf16|f16|tf32|any)(:(true|false))?$/.test(fpmath))
-    return { case: raw.case, strange: `attr-fpmath must be a mode of oneDNN, got '${fpmath}'` };
+    return { case: raw.case, notUnderstood: `attr-fpmath must be a mode of oneDNN, got '${fpmath}'` };
   const { inputs, matmul_gflop: gflop } = raw;
   if (!(inputs === undefined || inputs === null || (Array.isArray(inputs) && inputs.every(isResolvedTensor))))
     return { case: raw.case, notUnderstood: 'inputs must be a list of { id, shape, stride }' };
