@@ -1,5 +1,5 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
-import type { TensorEngine } from '@tilewise/core/primitive';
+import type { Place, TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { AutocastDType, Scope } from '../architectures/transformer/scope.ts';
@@ -51,8 +51,8 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly autocast: AutocastDType | undefined;
   /** The adapter that the model runs with. */
   adapter: AdapterWeights<T> | null = null;
-  /** Tensors that weights are views of. */
-  readonly #memory = new Set<T>();
+  /** Tensors that weights are views of, and where their memory is. */
+  readonly #memory = new Map<T, Place>();
   #isReleased = false;
   readonly #held = new Map<string, { release(): void }>();
 
@@ -150,15 +150,14 @@ export class Model<T extends TensorDesc = TensorDesc> {
   adopt(memory: readonly T[]): void {
     for (const tensor of memory) {
       if (this.#isReleased) this.engine.release(tensor);
-      else this.#memory.add(tensor);
+      else this.#memory.set(tensor, this.engine.primitives.placeOf(tensor));
     }
   }
 
   /** Frees memory that no weight uses any more. */
   releaseUnused(): void {
     const { primitives } = this.engine;
-    for (const memory of this.#memory) {
-      const own = primitives.placeOf(memory);
+    for (const [memory, own] of this.#memory) {
       const isUsed = Object.values(this.bindings()).some(tensor => {
         const place = primitives.placeOf(tensor);
         const distance = place.byteOffset - own.byteOffset;
@@ -179,7 +178,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    for (const tensor of this.#memory) this.engine.release(tensor);
+    for (const tensor of this.#memory.keys()) this.engine.release(tensor);
     for (const held of this.#held.values()) held.release();
     for (const tensor of this.weights.values()) this.engine.release(tensor);
     for (const tensor of Object.values(this.adapter?.tensors ?? {})) this.engine.release(tensor);
