@@ -88,6 +88,15 @@ export function checkFunction(argument: string, value: unknown): void {
 }
 
 /**
+ * Returns an argument if it is a probability.
+ * @throws InvalidArgumentError for a value that is not a number in [0, 1].
+ */
+export function checkProbability(argument: string, p: number): number {
+  if (typeof p === 'number' && p >= 0 && p <= 1) return p;
+  throw new InvalidArgumentError(argument, `must be a number in [0, 1], got ${describeValue(p)}`);
+}
+
+/**
  * Describes the value of an argument for an error message: bigints keep their `n`, strings their quotes, and
  * objects are described by their kind.
  */

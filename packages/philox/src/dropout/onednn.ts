@@ -1,9 +1,9 @@
 import { philox4x32Into } from '../block/block4x32.ts';
-import { laneWgsl, philox4x32Wgsl } from '../pieces/block.ts';
-import { dropoutTypesWgsl } from '../pieces/dropout-types.ts';
-import type { WgslPiece } from '../pieces/piece.ts';
-import { u64Wgsl } from '../pieces/u64.ts';
-import { wordDecisionsWgsl } from '../pieces/word-decisions.ts';
+import { laneWgsl, philox4x32Wgsl } from '../wgsl-pieces/block.ts';
+import { dropoutTypesWgsl } from '../wgsl-pieces/dropout-types.ts';
+import type { WgslPiece } from '../wgsl-pieces/piece.ts';
+import { u64Wgsl } from '../wgsl-pieces/u64.ts';
+import { wordDecisionsWgsl } from '../wgsl-pieces/word-decisions.ts';
 import { rowIndex } from './element-index.ts';
 import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './scheme.ts';
 

@@ -1,5 +1,11 @@
-import { checkObject, checkOneOf, checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
-import { checkProbability } from '../probability.ts';
+import {
+  checkObject,
+  checkOneOf,
+  checkOptions,
+  checkProbability,
+  describeValue,
+  InvalidArgumentError,
+} from '../errors.ts';
 import { toU64, type U64, type Uint } from '../u64.ts';
 import { elementCount } from './element-index.ts';
 import { dropoutRules, dropoutSchemeNames } from './rules.ts';
@@ -33,7 +39,7 @@ export function checkSource(
   const scheme = checkScheme(source.scheme ?? 'torch-efficient');
   return {
     scheme,
-    ...dropoutRules[scheme](checkProbability(source.p, 'p')),
+    ...dropoutRules[scheme](checkProbability('p', source.p)),
     seed: toU64(source.seed, 'seed'),
     offset: toU64(source.offset ?? 0, 'offset'),
   };

@@ -1,10 +1,10 @@
-import { laneWgsl, philox4x32Wgsl } from '../pieces/block.ts';
-import { dropoutTypesWgsl } from '../pieces/dropout-types.ts';
-import type { WgslPiece } from '../pieces/piece.ts';
-import { u64Wgsl } from '../pieces/u64.ts';
-import { wordDecisionsWgsl } from '../pieces/word-decisions.ts';
 import { fillBlocks } from '../stream/fill-blocks.ts';
 import { firstWordAbove } from '../stream/uniform.ts';
+import { laneWgsl, philox4x32Wgsl } from '../wgsl-pieces/block.ts';
+import { dropoutTypesWgsl } from '../wgsl-pieces/dropout-types.ts';
+import type { WgslPiece } from '../wgsl-pieces/piece.ts';
+import { u64Wgsl } from '../wgsl-pieces/u64.ts';
+import { wordDecisionsWgsl } from '../wgsl-pieces/word-decisions.ts';
 import { elementCount, roundUpTo4, rowIndex } from './element-index.ts';
 import type { DropoutDraw, DropoutRule, DropoutScheme, KeepDecider } from './scheme.ts';
 

@@ -1,7 +1,6 @@
 import { philox4x32Into } from '../block/block4x32.ts';
 import { allocateMask } from '../dropout/allocate-mask.ts';
-import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
-import { checkProbability } from '../probability.ts';
+import { checkOptions, checkProbability, describeValue, InvalidArgumentError } from '../errors.ts';
 import { firstWordAtLeast } from '../stream/uniform.ts';
 import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
 
@@ -46,7 +45,7 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
   if (offset % 4n !== 0n) throw invalid('offset', 'a multiple of 4', options.offset);
   const [b0, b1] = splitU64(offset / 4n);
   const threads = 256 * checkGeometry(options);
-  const end = firstWordAtLeast(1 - checkProbability(options.p, 'p'));
+  const end = firstWordAtLeast(1 - checkProbability('p', options.p));
   const blocksPerTurn = Math.ceil(vec / 4);
   const mask = allocateMask(numel);
   const words = new Uint32Array(4);
@@ -68,7 +67,7 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
  * The factor that multiplies a kept element: 1/f32(1 − p) in f32; infinite at p = 1, where nothing is kept.
  */
 export function nativeDropoutScale(p: number): number {
-  return Math.fround(1 / Math.fround(1 - checkProbability(p, 'p')));
+  return Math.fround(1 / Math.fround(1 - checkProbability('p', p)));
 }
 
 /**

@@ -1,6 +1,5 @@
 import { allocateMask } from '../dropout/allocate-mask.ts';
-import { checkOptions, describeValue, InvalidArgumentError } from '../errors.ts';
-import { checkProbability } from '../probability.ts';
+import { checkOptions, checkProbability, describeValue, InvalidArgumentError } from '../errors.ts';
 import { fillU32 } from '../stream/fill.ts';
 import type { Uint } from '../u64.ts';
 
@@ -25,7 +24,7 @@ export function transformerEngineDropoutMask(options: {
   if (!Number.isSafeInteger(numel) || numel < 0 || numel % 16 !== 0) {
     throw new InvalidArgumentError('numel', `must be a multiple of 16, got ${describeValue(numel)}`);
   }
-  const threshold = Math.floor(Math.fround(checkProbability(p, 'p')) * 256);
+  const threshold = Math.floor(Math.fround(checkProbability('p', p)) * 256);
   const mask = allocateMask(numel);
   const words = new Uint32Array(4);
   for (let chunk = 0; chunk < numel / 16; chunk++) {

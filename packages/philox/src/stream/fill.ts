@@ -1,5 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
-import { checkProbability } from '../probability.ts';
+import { checkProbability, describeValue, InvalidArgumentError } from '../errors.ts';
 import { splitU64 } from '../u64.ts';
 import { fillBlocks } from './fill-blocks.ts';
 import { normalPairFromWords } from './normal.ts';
@@ -68,7 +67,7 @@ export function fillNormal(out: Float32Array, options: StreamOptions): Float32Ar
 export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readonly p: number }): Uint8Array {
   checkArray(out, Uint8Array);
   const address = streamAddress(options, ['p']);
-  const end = firstWordAbove(checkProbability(options.p, 'p'));
+  const end = firstWordAbove(checkProbability('p', options.p));
   const words = new Uint32Array(Math.min(CHUNK, out.length));
   for (let done = 0; done < out.length; done += CHUNK) {
     const drawn = fillWords(words.subarray(0, out.length - done), advance(address, done));

@@ -1,6 +1,5 @@
 import { philox4x32Into } from '../block/block4x32.ts';
-import { checkObject } from '../errors.ts';
-import { checkProbability } from '../probability.ts';
+import { checkObject, checkProbability } from '../errors.ts';
 import { splitU64, toUint, type Uint } from '../u64.ts';
 import { normalPairFromWords } from './normal.ts';
 import { joinCounter, type StreamOptions, streamAddress } from './stream-address.ts';
@@ -115,7 +114,7 @@ export class PhiloxStream {
    */
   nextBernoulli(p: number): boolean {
     if (p !== this.#bernoulliP) {
-      this.#bernoulliEnd = firstWordAbove(checkProbability(p, 'p'));
+      this.#bernoulliEnd = firstWordAbove(checkProbability('p', p));
       this.#bernoulliP = p;
     }
     return this.nextU32() < this.#bernoulliEnd;

@@ -1,6 +1,6 @@
-import type { WgslPiece } from '../pieces/piece.ts';
-import { checkProbability } from '../probability.ts';
+import { checkProbability } from '../errors.ts';
 import { firstWordAbove } from '../stream/uniform.ts';
+import type { WgslPiece } from '../wgsl-pieces/piece.ts';
 
 /**
  * `fn philox_uniform(word: u32) -> f32`, bit-equal to `uniformFromWord`.
@@ -75,6 +75,6 @@ export interface BernoulliUniforms {
  * @throws InvalidArgumentError when `p` is not in [0, 1].
  */
 export function bernoulliUniforms(p: number): BernoulliUniforms {
-  const end = firstWordAbove(checkProbability(p, 'p'));
+  const end = firstWordAbove(checkProbability('p', p));
   return end === 2 ** 32 ? { threshold: 0xffffffff, always: 1 } : { threshold: end, always: 0 };
 }

@@ -1,7 +1,7 @@
 import { checkScheme, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { checkOptions, InvalidArgumentError } from '../errors.ts';
-import { composeWgsl } from '../pieces/piece.ts';
+import { composeWgsl } from '../wgsl-pieces/piece.ts';
 import { dropoutPieces, dropoutUniforms, dropoutUniformWords } from './dropout.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
 

@@ -4,8 +4,8 @@ import { checkScheme, checkShape, checkSource, type DropoutSource } from '../dro
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { torchEfficientWgsl } from '../dropout/torch-efficient.ts';
 import { checkObject } from '../errors.ts';
-import { composeWgsl, type WgslPiece } from '../pieces/piece.ts';
 import { splitU64, toUint, type U64 } from '../u64.ts';
+import { composeWgsl, type WgslPiece } from '../wgsl-pieces/piece.ts';
 
 /**
  * The WGSL of every dropout convention; all declare the same functions (see `dropoutTypesWgsl`), so use one.

@@ -1,9 +1,9 @@
 import { checkOneOf, checkOptions } from '../errors.ts';
-import { laneWgsl, philox4x32Wgsl } from '../pieces/block.ts';
-import { composeWgsl, type WgslPiece } from '../pieces/piece.ts';
-import { u64Wgsl } from '../pieces/u64.ts';
 import { type StreamOptions, streamAddress } from '../stream/stream-address.ts';
 import { toUint } from '../u64.ts';
+import { laneWgsl, philox4x32Wgsl } from '../wgsl-pieces/block.ts';
+import { composeWgsl, type WgslPiece } from '../wgsl-pieces/piece.ts';
+import { u64Wgsl } from '../wgsl-pieces/u64.ts';
 import { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';
 import { checkWorkgroupSize, mainHead, type PhiloxKernel } from './kernel.ts';
 

@@ -1,8 +1,8 @@
 export type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
-export { laneWgsl, philox2x32Wgsl, philox4x32Wgsl } from '../pieces/block.ts';
-export { dropoutTypesWgsl } from '../pieces/dropout-types.ts';
-export { composeWgsl, type WgslPiece } from '../pieces/piece.ts';
-export { mulhiWgsl, u64Wgsl } from '../pieces/u64.ts';
+export { laneWgsl, philox2x32Wgsl, philox4x32Wgsl } from '../wgsl-pieces/block.ts';
+export { dropoutTypesWgsl } from '../wgsl-pieces/dropout-types.ts';
+export { composeWgsl, type WgslPiece } from '../wgsl-pieces/piece.ts';
+export { mulhiWgsl, u64Wgsl } from '../wgsl-pieces/u64.ts';
 export type { BernoulliUniforms } from './distribution.ts';
 export { bernoulliUniforms, bernoulliWgsl, normalWgsl, uniformWgsl } from './distribution.ts';
 export type { DropoutUniforms } from './dropout.ts';

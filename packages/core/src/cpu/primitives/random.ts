@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../errors.ts';
+import { checkProbability } from '@tilewise/philox/errors';
 import type { RandomPrimitive } from '../../primitive/primitive.ts';
 import { elementCount } from '../../tensor/shape.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
@@ -16,7 +16,7 @@ type Addresses = readonly [seed: number, offset: number, p: number];
 /** In elements. */
 const sharedFrom: SharedFrom = { awake: 2 ** 14, asleep: 2 ** 18 };
 /** The elements that the kernel draws at once. */
-const DRAWN = 16;
+const DRAWN_AT_ONCE = 16;
 
 /**
  * Prepares a Bernoulli draw into bytes, as `Dropout` needs it. Null if only the host can run it: other
@@ -36,9 +36,11 @@ export function prepareRandom(
 
   const drawStep = (target: number, addresses: Addresses, p: Tensor): Step => ({
     ...{ size: count, sharedFrom, isRepeatable: true },
-    check: () => checkProbability(p),
+    check: () => {
+      checkProbability('p', p.get());
+    },
     tasks(threads) {
-      const each = Math.ceil(count / threads / DRAWN) * DRAWN;
+      const each = Math.ceil(count / threads / DRAWN_AT_ONCE) * DRAWN_AT_ONCE;
       return Array.from({ length: threads }, (_, n) => {
         const first = Math.min(n * each, count);
         return [taskKinds.draw, first, Math.min(first + each, count), target, ...addresses];
@@ -50,7 +52,7 @@ export function prepareRandom(
     run(kernels, inputs, [to], team) {
       const { memory, matrices } = kernels;
       if (!matrices) return false;
-      checkProbability(inputs[2]);
+      checkProbability('p', inputs[2].get());
       memory.reset();
       const target = writable(memory, to);
       const addresses = addressesOf(kernels, inputs);
@@ -63,9 +65,4 @@ export function prepareRandom(
       drawStep(writable(kernels.memory, to), addressesOf(kernels, inputs), inputs[2]),
     ],
   };
-}
-
-function checkProbability(tensor: Tensor): void {
-  const p = tensor.get();
-  if (!(p >= 0 && p <= 1)) throw new InvalidArgumentError('p', `must be a number in [0, 1], got ${p}`);
 }
