@@ -35,7 +35,7 @@ export const taskKinds = {
   listUpdates: 4,
   fill: 5,
   draw: 6,
-  fewRows: 7,
+  matVec: 7,
 } as const;
 
 /** The passes over small heads, by their number in tasks. */
@@ -77,8 +77,8 @@ export function runTask(
     case taskKinds.draw:
       matrices.drawBernoulli(n(0), n(1), n(2), n(3), n(4), n(5));
       return;
-    case taskKinds.fewRows:
-      runFewRows(words, at + 1, matrices);
+    case taskKinds.matVec:
+      runMatVec(words, at + 1, matrices);
       return;
     default:
       words.fill(n(0), n(1) >>> 2, (n(1) >>> 2) + n(2));
@@ -117,7 +117,7 @@ function runProduct(
 }
 
 /** Computes some columns of a product of few rows, with the numbers from a word index on. */
-function runFewRows(words: Int32Array, at: number, { multiplyLines, addLineProducts }: MatrixKernels): void {
+function runMatVec(words: Int32Array, at: number, { multiplyLines, addLineProducts }: MatrixKernels): void {
   const [isTransposed, dtype] = [words[at] !== 0, words[at + 1]];
   const [m, n, k] = [words[at + 2], words[at + 3], words[at + 4]];
   const [x, ldx, lines, ld] = [words[at + 5], words[at + 6], words[at + 7], words[at + 8]];

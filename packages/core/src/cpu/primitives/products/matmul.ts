@@ -3,9 +3,9 @@ import type { TensorDesc } from '../../../tensor/tensor.ts';
 import { copyBack, writable } from '../../operands/resident.ts';
 import { shareStep } from '../../steps/share-step.ts';
 import type { KernelPrimitive } from '../kernel-primitive.ts';
-import { fewRowsSteps } from './few-rows-steps.ts';
 import { type MatrixBatch, matrixBatch } from './matrix-batch.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
+import { matVecSteps } from './matvec-steps.ts';
 import { placeProduct, runProduct, stepOfProduct } from './placed-product.ts';
 import { prepareSplitK } from './split-k.ts';
 
@@ -17,7 +17,7 @@ import { prepareSplitK } from './split-k.ts';
 export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc): KernelPrimitive | null {
   const product = matrixBatch(inputs, output);
   if (product.k === 0 || elementCount(output.shape) === 0) return null;
-  if (hasFewRows(inputs[1], output)) return prepareFewRows(product, inputs, output);
+  if (hasFewRows(inputs[1], output)) return prepareMatVec(product, inputs, output);
   const split = prepareSplitK(product, output);
   if (split) return split;
   return {
@@ -38,18 +38,18 @@ export function prepareMatMul(inputs: readonly TensorDesc[], output: TensorDesc)
   };
 }
 
-function prepareFewRows(
+function prepareMatVec(
   product: MatrixBatch,
   inputs: readonly TensorDesc[],
   output: TensorDesc,
 ): KernelPrimitive {
-  const stepsTo = fewRowsSteps(product, inputs, output);
+  const stepsTo = matVecSteps(product, inputs, output);
   return {
     run(kernels, operands, [c], team) {
       const { matrices, memory } = kernels;
       if (!matrices) return false;
       memory.reset();
-      // A matrix elsewhere is copied a few lines at a time.
+      // `runMatVec` copies a matrix that is outside the memory of the kernels, a few lines at a time.
       if (team && stepsTo && memory.addressOf(operands[1].data) >= 0) {
         const at = writable(memory, c);
         const [step, ...others] = stepsTo(kernels, operands, at);

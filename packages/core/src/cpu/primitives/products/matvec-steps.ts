@@ -10,7 +10,7 @@ import type { Step } from '../../steps/step.ts';
 import type { SharedFrom } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
 import { loopStep } from '../loops/loop-step.ts';
-import type { MatrixBatch } from './matrix-batch.ts';
+import type { MatrixBatch, MatrixStrides } from './matrix-batch.ts';
 
 /** In multiplications, which take as long as B is read. */
 const sharedFrom: SharedFrom = { awake: 2 ** 16, asleep: 2 ** 19 };
@@ -19,17 +19,20 @@ const sharedFrom: SharedFrom = { awake: 2 ** 16, asleep: 2 ** 19 };
  * task reads a part of each row, and the memory is read fastest in long parts.
  */
 const TASKS_EACH = { columns: 4, rows: 1 } as const;
-/** Tasks begin at multiples of this number of columns, so the last columns are computed by the same code. */
+/**
+ * Tasks begin at multiples of this number of columns. The kernels compute the columns after the last multiple
+ * by other code, and so they are the same columns in any division.
+ */
 const COLUMNS = 64;
 
-/** The steps of a product whose result has its first element at an address. */
+/** The steps of a product, for operands and the address of the result's first element. */
 type StepsOfProduct = (kernels: Kernels, operands: readonly Tensor[], result: number) => readonly Step[];
 
 /**
  * The steps of a product of few rows, see `hasFewRows`: each task computes some columns of all rows. Rows of
  * A and C that are not contiguous f32 are copied before and after. Null if the rows are not evenly spaced.
  */
-export function fewRowsSteps(
+export function matVecSteps(
   { batch, m, n, k, ...strides }: MatrixBatch,
   [a, b]: readonly TensorDesc[],
   c: TensorDesc,
@@ -60,7 +63,7 @@ export function fewRowsSteps(
           const j = task * width;
           const extents = [m, Math.min(width, n - j), k];
           return [
-            ...[taskKinds.fewRows, Number(isTransposed), code, ...extents, x, ldx],
+            ...[taskKinds.matVec, Number(isTransposed), code, ...extents, x, ldx],
             ...[at + j * step, ld, to + 4 * j, ldTo],
           ];
         });
@@ -74,11 +77,7 @@ export function fewRowsSteps(
   };
 }
 
-/** The distances between the rows and between the columns of a matrix, in elements. */
-interface Matrix {
-  readonly row: number;
-  readonly column: number;
-}
+type Matrix = Pick<MatrixStrides, 'row' | 'column'>;
 
 /** The loop that copies a matrix to another dtype and other strides. */
 function copyPlan(
