@@ -1,10 +1,11 @@
 /**
- * Resolves when the host has handled the events that wait: timers, clicks, and messages of workers. Engines
- * on the host compute without waiting, so a loop of calls would let a page freeze and no timer end the loop.
+ * Resolves in the next turn of the event loop, after the host has handled timers, clicks and messages of
+ * workers. Engines on the host never wait, so without these turns a loop of calls freezes a page, and no
+ * signal can end the loop.
  */
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => {
-    // Timers wait for a millisecond or more.
+    // `setTimeout` waits for a millisecond in Node, and for four in browsers when timers are nested.
     const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => void };
     if (setImmediate) {
       setImmediate(resolve);

@@ -11,7 +11,7 @@ const isOneOf =
 const isLengths: Check = value => value == null || (Array.isArray(value) && value.every(isCount));
 const isBounds: Check = value => Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
 
-/** What each parameter may be. `scaleIsDefault` says nothing that `scale` does not. */
+/** The values that each parameter may have. The runner ignores `scaleIsDefault`, and always uses `scale`. */
 const checks: Readonly<Record<string, Check>> = {
   layout: isOneOf('BHSD', 'THD'),
   ...{ B: isCount, Hq: isCount, Hk: isCount, Sq: isCount, Skv: isCount, Dqk: isCount, Dv: isCount },
@@ -29,8 +29,8 @@ export const knownParams: readonly string[] = Object.keys(checks);
 
 /**
  * Checks that a case states one call: each parameter has a value of its meaning, and the tensors have the
- * extents that the parameters say; no parameter says how many heads v has. A runner that ignored a value
- * would report a call that the case is not about.
+ * extents that the parameters say; no parameter says how many heads v has. Otherwise the runner could make
+ * another call than the case describes, and report that the case passed.
  * @throws Error naming the parameter or the tensor.
  */
 export function checkCase({ params, inputs, outputs }: GoldenCase): void {

@@ -9,7 +9,7 @@ export const tileRoles = ['forward', 'decode', 'dq', 'dkdv'] as const;
 /** The name of a kernel that has its own tiles. */
 export type TileRole = (typeof tileRoles)[number];
 
-/** Whether a kernel is a forward kernel. Only forward kernels reduce rows of scores. */
+/** Whether a kernel computes forward. Only forward kernels reduce rows of scores. */
 export const isForward = (role: TileRole): role is 'forward' | 'decode' =>
   role === 'forward' || role === 'decode';
 

@@ -163,7 +163,7 @@ function unary(op: UnaryOp, a: PythonExpr, type: Expr['type'], dialect: Dialect)
     return { code: `~${within(a, NEGATIVE)}`, level: NEGATIVE };
   }
   const name = elementFunctions[op];
-  if (!name) throw new ExportError(`computes '${op}', which ${dialect.library} has no function for`);
+  if (!name) throw new ExportError(`computes '${op}', for which ${dialect.library} has no function`);
   return atom(dialect.element(name, a.value === undefined ? within(a, ATOM) : dialect.number(a.code)));
 }
 
