@@ -1,4 +1,4 @@
-import type { SuiteOption } from '../suite.ts';
+import type { SuiteOption } from '../suite-option.ts';
 
 /** Options that limit a suite to cases of a certain size. */
 export const workOptions: Readonly<Record<'min-gflop' | 'max-gflop', SuiteOption>> = {

@@ -1,5 +1,5 @@
-import type { DataType } from './operands/storage.ts';
-import type { StridedData } from './operands/strided-data.ts';
+import type { DataType } from './data/storage.ts';
+import type { StridedData } from './data/strided-data.ts';
 import type { Random } from './random/random.ts';
 
 /** The value chosen for each option, by the option's name. */

@@ -1,7 +1,7 @@
 export { allowedError, largestError } from './allowed-error.ts';
+export type { DataType, StoredArray } from './data/storage.ts';
+export type { StridedData } from './data/strided-data.ts';
 export type { Choice } from './draft.ts';
-export type { DataType, StoredArray } from './operands/storage.ts';
-export type { StridedData } from './operands/strided-data.ts';
 export { randomOptions } from './options/index.ts';
 export { type FuzzRun, fuzzRun, isFuzzing } from './random/fuzz-run.ts';
 export { onlyProblem, rerunCommand, runSeed } from './random/seed.ts';

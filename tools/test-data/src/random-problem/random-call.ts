@@ -1,4 +1,4 @@
-import { isStridedData, type StridedData } from './operands/strided-data.ts';
+import { isStridedData, type StridedData } from './data/strided-data.ts';
 import type { RandomProblem } from './random-problem.ts';
 
 /** A random problem as a call, over the caller's tensor type. */

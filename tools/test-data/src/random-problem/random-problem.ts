@@ -1,6 +1,6 @@
+import type { StridedData } from './data/strided-data.ts';
 import type { Choice, Draft, OperandName } from './draft.ts';
 import { makeOperands } from './operands/operands.ts';
-import type { StridedData } from './operands/strided-data.ts';
 import { randomOptions } from './options/index.ts';
 import { createRandom } from './random/random.ts';
 

@@ -1,4 +1,3 @@
-import { EngineNote } from '../../engine/EngineNote.tsx';
 import type { GraphSource, RunReport } from '../../logic/graph/report.ts';
 import type { RunAnswer } from '../../logic/graph/run-worker.ts';
 import { useUrlChoice } from '../../state/url-state.ts';
@@ -8,6 +7,7 @@ import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';
 import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { Stats } from '../../ui/figures/Stats.tsx';
+import { EngineNote } from '../../ui/prose/EngineNote.tsx';
 import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { shapeText } from './OperationDetails.tsx';
 import { useGraphRun } from './useGraphRun.ts';

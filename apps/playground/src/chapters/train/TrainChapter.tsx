@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
-import { EngineNote } from '../../engine/EngineNote.tsx';
 import { setupKey, type TrainSetup } from '../../logic/train/training.ts';
 import type { PastRun } from '../../logic/train/training-run.ts';
 import { stepsAlike, type TrainingState } from '../../logic/train/training-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Stats } from '../../ui/figures/Stats.tsx';
+import { EngineNote } from '../../ui/prose/EngineNote.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Paragraphs } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';

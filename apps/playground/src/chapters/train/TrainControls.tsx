@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import { pageText } from '../../logic/train/page-text.ts';
 import type { TrainSetup } from '../../logic/train/training.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
+import { pageText } from '../../text/page-text.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { useChapterText } from '../../text/useChapterText.ts';
 import { Choice } from '../../ui/controls/Choice.tsx';

@@ -10,10 +10,19 @@ import {
   prefixLmMask,
   slidingWindowMask,
 } from '@tilewise/core/expr';
-import type { Text } from '../../text/text.ts';
 
-/** The ids of the masks; their descriptions are in the catalogue. */
-export type LabMaskId = keyof Text['lab']['masks'];
+/** The ids of the masks; the catalogue describes each. */
+export type LabMaskId =
+  | 'none'
+  | 'causal'
+  | 'window'
+  | 'alibi'
+  | 'softcap'
+  | 'document'
+  | 'prefix'
+  | 'dilated'
+  | 'block'
+  | 'sink';
 
 /** A number that a mask takes, in the steps of a slider. */
 export interface LabValue {

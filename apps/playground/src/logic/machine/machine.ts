@@ -56,3 +56,11 @@ export function cellLabel(region: string, index: readonly number[]): string {
 export function cellName(region: string, index: readonly number[]): string {
   return `${region}${index.map(i => `[${i}]`).join('')}`;
 }
+
+/** Every index of an array, in row-major order. */
+export function indices(shape: readonly number[]): number[][] {
+  return shape.reduce<number[][]>(
+    (all, extent) => all.flatMap(lead => Array.from({ length: extent }, (_, i) => [...lead, i])),
+    [[]],
+  );
+}

@@ -1,4 +1,4 @@
-import { cellName, type InstructionDef, type Machine } from './machine.ts';
+import { cellName, type InstructionDef, indices, type Machine } from './machine.ts';
 import type { Fault } from './program/fault.ts';
 import type { IndexExpr, LineError, Operand, Program, Statement } from './program/program.ts';
 
@@ -100,14 +100,6 @@ function initialMemory<V>({ memory }: Machine<V>): Map<string, V> {
     }
   }
   return cells;
-}
-
-/** Every index of an array, in row-major order. */
-export function indices(shape: readonly number[]): number[][] {
-  return shape.reduce<number[][]>(
-    (all, extent) => all.flatMap(lead => Array.from({ length: extent }, (_, i) => [...lead, i])),
-    [[]],
-  );
 }
 
 const isCell = (operand: Operand | undefined): boolean => operand?.kind === 'cell';

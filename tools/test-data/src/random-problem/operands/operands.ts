@@ -1,8 +1,8 @@
+import { storages } from '../data/storage.ts';
+import { type StridedData, strided } from '../data/strided-data.ts';
 import { cumulative, type Draft, type OperandName } from '../draft.ts';
 import type { LayoutName } from '../options/storage.ts';
 import { pagedOperand } from './paged-operand.ts';
-import { storages } from './storage.ts';
-import { type StridedData, strided } from './strided-data.ts';
 
 /** Strides that are never multiplied by a nonzero index, because the dimension has one element. */
 const wildStride = 2 ** 20 + 3;

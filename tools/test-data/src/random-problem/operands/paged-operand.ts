@@ -1,5 +1,5 @@
+import { type StridedData, strided } from '../data/strided-data.ts';
 import type { Draft } from '../draft.ts';
-import { type StridedData, strided } from './strided-data.ts';
 
 /**
  * k or v in pages of `size` positions, in any order and some of them shared; adds the page table to the

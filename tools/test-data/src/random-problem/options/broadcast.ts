@@ -1,6 +1,6 @@
+import type { DataType } from '../data/storage.ts';
+import { type StridedData, strided, wholeStrides } from '../data/strided-data.ts';
 import { type Draft, scoreShape } from '../draft.ts';
-import type { DataType } from '../operands/storage.ts';
-import { type StridedData, strided, wholeStrides } from '../operands/strided-data.ts';
 
 /**
  * The dimensions of (B, Hq, Sq, Skv) that a tensor has itself: letters of `bhij`, and `0` for a dimension

@@ -1,4 +1,4 @@
-import { strided } from '../operands/strided-data.ts';
+import { strided } from '../data/strided-data.ts';
 import { anyBroadcast, broadcastTensor } from './broadcast.ts';
 import { b, binary, i32, kv, load, modulo, q, sub } from './expression.ts';
 import { option, type RandomOption } from './option.ts';

@@ -1,5 +1,5 @@
+import { strided } from '../data/strided-data.ts';
 import { rowShape } from '../draft.ts';
-import { strided } from '../operands/strided-data.ts';
 import { type Needs, option, type RandomOption } from './option.ts';
 import { bias } from './scores.ts';
 

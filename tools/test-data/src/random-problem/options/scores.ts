@@ -1,5 +1,5 @@
-import { type DataType, storages } from '../operands/storage.ts';
-import { strided } from '../operands/strided-data.ts';
+import { type DataType, storages } from '../data/storage.ts';
+import { strided } from '../data/strided-data.ts';
 import { type Broadcast, broadcastTensor } from './broadcast.ts';
 import {
   b,

@@ -1,5 +1,5 @@
+import { strided } from '../data/strided-data.ts';
 import { cumulative, type Draft, type OperandName, type Starts } from '../draft.ts';
-import { strided } from '../operands/strided-data.ts';
 import { type Needs, option, type RandomOption } from './option.ts';
 
 /** Sequences that are shorter than the tensor, or packed. */

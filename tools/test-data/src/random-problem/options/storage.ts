@@ -1,5 +1,5 @@
+import type { DataType } from '../data/storage.ts';
 import type { OperandName } from '../draft.ts';
-import type { DataType } from '../operands/storage.ts';
 import { option, type RandomOption } from './option.ts';
 
 /** The storage dtype of q, k, v and dO. */

@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'react';
-import { cellLabel, cellName, type Machine } from '../../../logic/machine/machine.ts';
-import { indices, type MachineState, type Step } from '../../../logic/machine/run.ts';
+import { cellLabel, cellName, indices, type Machine } from '../../../logic/machine/machine.ts';
+import type { MachineState, Step } from '../../../logic/machine/run.ts';
 import { useText } from '../../../text/TextProvider.tsx';
 import './machine.css';
 import { useFlight } from './useFlight.ts';

@@ -1,5 +1,4 @@
-import { cellName, type Machine } from '../machine.ts';
-import { indices } from '../run.ts';
+import { cellName, indices, type Machine } from '../machine.ts';
 
 /** A text that may follow at the cursor, and its meaning. */
 export interface Completion {

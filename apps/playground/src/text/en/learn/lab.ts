@@ -1,3 +1,12 @@
+import type { LabMaskId } from '../../../logic/lab/lab-masks.ts';
+
+/** The name of a mask, what it does, and the name of its number if it takes one. */
+interface MaskText {
+  readonly title: string;
+  readonly about: string;
+  readonly value?: string;
+}
+
 export const lab = {
   intro: (S: number): string =>
     `One head, ${S} queries (downwards) and ${S} keys (to the right). Grey pairs are hidden: they get no weight and no gradient. Point at a pair, or walk with the arrow keys, and read its numbers.`,
@@ -60,5 +69,5 @@ export const lab = {
         'One more logit, without a value vector, takes its share: the weights of the keys may sum to less than one.',
       value: 'Logit of the sink',
     },
-  },
+  } satisfies Record<LabMaskId, MaskText>,
 };

@@ -1,4 +1,4 @@
-import { pieces } from '../../text/markup.ts';
+import { pieces } from './markup.ts';
 
 /** Sentences are longer than this number of characters; labels and names are shorter. */
 const sentence = 70;

@@ -1,6 +1,6 @@
-import { say } from '../text/say.ts';
-import { useText } from '../text/TextProvider.tsx';
-import type { OpenedEngine } from './tensor-engine.ts';
+import type { OpenedEngine } from '../../engine/tensor-engine.ts';
+import { say } from '../../text/say.ts';
+import { useText } from '../../text/TextProvider.tsx';
 
 /** A note that says which engine computed something, and why that engine is not a GPU. */
 export function EngineNote({ opened }: { readonly opened: Omit<OpenedEngine, 'engine'> }) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { en } from '../../text/en/index.ts';
+import { en } from './en/index.ts';
 import { pageText } from './page-text.ts';
 
 it('is what a catalogue says in sentences, without marks and formulas', () => {
