@@ -43,6 +43,7 @@ export const sidebar: DefaultTheme.Sidebar = [
   {
     text: 'Graphs',
     items: [
+      { text: 'Graphs as functions', link: '/guide/graphs/functions' },
       { text: 'How a graph runs', link: '/guide/graphs/running' },
       { text: 'Graph gradients', link: '/guide/graphs/gradients' },
       { text: "cuDNN's attention nodes", link: '/guide/graphs/cudnn' },
