@@ -4,7 +4,7 @@ import { toU64, type Uint } from '../u64.ts';
 /**
  * Triton's `tl.randint4x(seed, offset)`: the block at counter (offset, 0), key = seed, both unsigned 64-bit.
  *
- * Source: `python/triton/language/random.py`. Read from source, not compared with a run of Triton.
+ * Source: `python/triton/language/random.py`; equal to runs of Triton 3.8 in its interpreter.
  *
  * @throws InvalidArgumentError if an argument is not an unsigned 64-bit integer.
  */
