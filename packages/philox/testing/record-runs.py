@@ -15,6 +15,8 @@ import torch
 import triton
 import triton.language as tl
 from jax import lax
+from jax.extend import backend
+from jaxlib import xla_client
 
 jax.config.update("jax_enable_x64", True)
 
@@ -39,6 +41,23 @@ def xla_run(state, count):
     before = np.array(state, np.uint64)
     algorithm = lax.RandomAlgorithm.RNG_PHILOX
     after, words = lax.rng_bit_generator(before, (count,), np.uint32, algorithm=algorithm)
+    return {"state": integers(before), "words": integers(words), "next": integers(after)}
+
+
+def xla_run_of_three(state, count):
+    """JAX has states of two elements only, so this program is in StableHLO."""
+    types = f"tensor<3xui64>, tensor<{count}xui32>"
+    program = f"""module {{
+      func.func public @main(%state: tensor<3xui64>) -> ({types}) {{
+        %next, %words = stablehlo.rng_bit_generator %state, algorithm = PHILOX : (tensor<3xui64>) -> ({types})
+        return %next, %words : {types}
+      }}
+    }}"""
+    client = backend.get_backend("cpu")
+    devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
+    compiled = client.compile_and_load(program.encode(), devices, xla_client.CompileOptions())
+    before = np.array(state, np.uint64)
+    after, words = compiled.execute([jax.device_put(before)])
     return {"state": integers(before), "words": integers(words), "next": integers(after)}
 
 
@@ -70,7 +89,8 @@ runs = {
     "xla": [
         xla_run(*given)
         for given in (([1, 2], 1), ([5, 2**64 - 1], 7), ([0xDEADBEEFCAFEBABE, 7], 10), ([2**64 - 1, 2**64 - 2], 9))
-    ],
+    ]
+    + [xla_run_of_three(*given) for given in (([1, 2, 3], 4), ([2**63 + 5, 2**64 - 2, 2**64 - 1], 9))],
     "triton": [triton_run(*given) for given in ((0, 0, 10), (42, 2**31 - 2, 7), (2**40 + 5, 2**33 - 3, 10))],
 }
 Path(__file__).with_name("recorded-runs.json").write_text(json.dumps(runs) + "\n")

