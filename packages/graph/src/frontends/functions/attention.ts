@@ -1,8 +1,8 @@
 import { checkOneOf, normalise, type TensorDesc } from '@tilewise/core';
 import { checkNames } from '../../ir/check-names.ts';
 import { storageDesc } from '../../ir/tensor/storage.ts';
-import { call } from './operation-call.ts';
-import type { Operand, Variable } from './trace.ts';
+import { call, traceOf } from './operation-call.ts';
+import { isNumber, type Operand, type Variable } from './trace.ts';
 
 /** The options of attention, which computes softmax(scale·q·kᵀ)·v. */
 export interface AttentionOptions {
@@ -24,10 +24,12 @@ export interface AttentionOptions {
   readonly seqLensQ?: Operand | undefined;
   readonly seqLensKv?: Operand | undefined;
   /**
-   * Dropout: the probability to drop, and the seed and offset of the mask, variables of dtype i64 and shape
-   * [].
+   * Dropout: the probability to drop, and the seed and offset (default: 0) of the mask: numbers, or variables
+   * of dtype i64 and shape [], which may differ between runs.
    */
-  readonly dropout?: { readonly p: number; readonly seed: Operand; readonly offset: Operand } | undefined;
+  readonly dropout?:
+    | { readonly p: number; readonly seed: Operand; readonly offset?: Operand | undefined }
+    | undefined;
 }
 
 const optionNames = 'scale causal left softcap bias mask seqLensQ seqLensKv dropout'.split(' ');
@@ -46,8 +48,14 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   checkOneOf('causal', causal, [false, true, 'bottom-right']);
   const operands: Record<string, Operand> = { q, k, v };
   for (const [name, operand] of Object.entries(tensors)) if (operand !== undefined) operands[name] = operand;
-  if (dropout) checkNames('options.dropout', dropout, ['p', 'seed', 'offset']);
-  if (dropout) Object.assign(operands, { 'dropout.seed': dropout.seed, 'dropout.offset': dropout.offset });
+  if (dropout) {
+    checkNames('options.dropout', dropout, ['p', 'seed', 'offset']);
+    const { seed, offset = 0 } = dropout;
+    // A number would become a constant in the dtype of q, which rounds it.
+    const word = (x: Operand): Operand =>
+      isNumber(x) ? traceOf('attention', Object.values(operands)).constant(x, 'i64') : x;
+    Object.assign(operands, { 'dropout.seed': word(seed), 'dropout.offset': word(offset) });
+  }
   const [o] = call(
     'Sdpa',
     Object.values(operands),
@@ -61,7 +69,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
       }),
     },
     // Kernels write lse in f32 for operands of any dtype.
-    [typeof q === 'number' ? 'f32' : q?.dtype, 'f32'],
+    [isNumber(q) ? 'f32' : q?.dtype, 'f32'],
   );
   const [{ inputs }] = o.trace.graph.nodes.slice(-1);
   const at = Object.fromEntries(Object.keys(operands).map((name, n) => [name, storageDesc(inputs[n])]));

@@ -3,8 +3,10 @@ import { Graph } from '../../graph.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import { checkOperation } from '../../ir/schema/check.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
+import type { PortSchema } from '../../ir/schema/ports.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { scalarTensor } from '../../ir/tensor/storage.ts';
 import { connect, type Topology } from '../../ir/topology.ts';
 import { operationOf } from '../../ops/table.ts';
 
@@ -34,8 +36,11 @@ export class Variable {
   }
 }
 
-/** An operand of an operation: a variable, or a number or host tensor, which becomes a constant. */
-export type Operand = Variable | Tensor | number;
+/**
+ * An operand of an operation: a variable, or a number or host tensor, which becomes a constant. Seeds and
+ * offsets may be bigints.
+ */
+export type Operand = Variable | Tensor | number | bigint;
 
 /**
  * @param or what else the argument may be, for the error.
@@ -64,13 +69,19 @@ export class Trace {
     return new Variable(this, this.graph.tensor({ name, dtype, shape }), shape);
   }
 
-  /** Adds a tensor that is the same in every run. A number takes the dtype of the other operands. */
-  constant(value: Tensor | number, dtype: GraphDType = 'f32'): Variable {
-    if (typeof value === 'number') {
+  /**
+   * Adds a tensor that is the same in every run. A number takes the dtype of the other operands.
+   * @throws InvalidArgumentError for a number that the dtype does not have.
+   */
+  constant(value: Tensor | number | bigint, dtype: GraphDType = 'f32'): Variable {
+    if (!(value instanceof Tensor)) {
       const key = `${dtype} ${Object.is(value, -0) ? '-0' : value}`;
-      const known =
-        this.#numbers.get(key) ?? this.constant(Tensor.from([value], [], { dtype: dtype as 'f32' }));
-      this.#numbers.set(key, known);
+      let known = this.#numbers.get(key);
+      if (!known) {
+        known = this.input([], dtype, 'constant');
+        this.constants.set(known.tensor.id, scalarTensor(known.tensor, value));
+        this.#numbers.set(key, known);
+      }
       return known;
     }
     const variable = this.input(value.shape, value.dtype, 'constant');
@@ -108,14 +119,14 @@ export class Trace {
     const operation = operationOf(kind) as Operation;
     const letters = lettersOf(operation, operands);
     const inputs = operands.map((operand, n) =>
-      this.#operand(operand, portOf(operation.inputs, n).type, letters, kind),
+      this.#operand(operand, portOf(operation.inputs, n), letters, kind),
     );
     const ports = Array.from(
       { length: count ?? operation.outputs.filter(port => !port.optional && !port.variadic).length },
       (_, n) => portOf(operation.outputs, n),
     );
     // A number has no dtype of its own: 1 + x has that of x, like x + 1.
-    const first = inputs.find((_, n) => typeof operands[n] !== 'number') ?? inputs[0];
+    const first = inputs.find((_, n) => !isNumber(operands[n])) ?? inputs[0];
     const dtypes = ports.map(({ type, among }, n) => {
       const own = given?.[n] ?? (n === 0 ? dtype : undefined);
       if (own !== undefined) return own;
@@ -143,12 +154,26 @@ export class Trace {
     return connect(this.graph.nodes, new Map());
   }
 
-  #operand(value: Operand, letter: string, letters: ReadonlyMap<string, GraphDType>, kind: string): Variable {
-    if (typeof value === 'number') return this.constant(value, letters.get(letter) ?? 'f32');
+  #operand(
+    value: Operand,
+    port: PortSchema,
+    letters: ReadonlyMap<string, GraphDType>,
+    kind: string,
+  ): Variable {
+    if (isNumber(value)) {
+      // Seeds and offsets, whose only dtype is i64, would be rounded in f32.
+      const [only, another] = port.among;
+      return this.constant(value, letters.get(port.type) ?? (another ? 'f32' : only));
+    }
     if (value instanceof Tensor) return this.constant(value);
     checkVariable(`an operand of ${kind}`, value, this, ', a tensor or a number');
     return value;
   }
+}
+
+/** Whether an operand is a number, which has no dtype of its own. */
+export function isNumber(operand: Operand): operand is number | bigint {
+  return typeof operand === 'number' || typeof operand === 'bigint';
 }
 
 function portOf<P>(ports: readonly P[], n: number): P {
@@ -161,8 +186,7 @@ function lettersOf({ inputs }: Operation, operands: readonly Operand[]): Map<str
   operands.forEach((operand, n) => {
     const { type, variadic } = portOf(inputs, n);
     // A caller without types may pass null, which `apply` refuses.
-    if (operand && typeof operand !== 'number' && !variadic && !letters.has(type))
-      letters.set(type, operand.dtype);
+    if (operand && !isNumber(operand) && !variadic && !letters.has(type)) letters.set(type, operand.dtype);
   });
   return letters;
 }
