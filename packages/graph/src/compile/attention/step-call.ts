@@ -197,7 +197,7 @@ const inputNames: readonly string[] = ['q', 'k', 'v', 'o', 'lse', 'dO', 'dLse'];
 
 /** The options of a call that comes from one operation. */
 function callOptions<O extends TensorDesc>(
-  { operands, settings: { alibi, p, scoreMod, ...settings } }: AttentionCallStep,
+  { operands, settings: { alibi, p, scheme = 'onednn', scoreMod, ...settings } }: AttentionCallStep,
   at: (value: number) => O,
   numbers: Numbers,
 ): SdpaOptions<O> {
@@ -212,8 +212,8 @@ function callOptions<O extends TensorDesc>(
     if (member === undefined) options[group] = option;
     else groups[group] = { ...groups[group], [member]: option };
   }
-  // This scheme draws the same mask in both passes, and as dropout that is written as operations.
-  if (p !== undefined) groups.dropout = { ...groups.dropout, p, scheme: 'onednn' };
+  // The default draws the masks of dropout that is written as operations.
+  if (p !== undefined) groups.dropout = { ...groups.dropout, p, scheme };
   const { captures, ...others } = groups;
   return {
     ...{ ...options, ...others },

@@ -6,6 +6,7 @@ import { backwardOf } from '../../../testing/compare/check-gradients.ts';
 import { PythonCases } from '../../../testing/python/python-cases.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { toJax } from '../jax/index.ts';
 import { toTorch } from '../torch/index.ts';
 
 const [B, Hq, Hk, Sq, Skv, D] = [2, 4, 2, 5, 7, 3];
@@ -89,11 +90,22 @@ const calls: Readonly<Record<string, Call>> = {
     more: g => ({ 'captures.shift': g.input([Skv, 2]) }),
   },
   'dropout that is drawn': { attrs: { p: 0.3 }, more: dropped, results: 'o dropoutMask' },
+  'dropout with a mask of PyTorch': {
+    attrs: { p: 0.3, scheme: 'torch-efficient' },
+    more: dropped,
+    results: 'o dropoutMask',
+  },
+  'dropout as in PyTorch, with gradients': { attrs: { p: 0.3, scheme: 'torch-efficient' }, more: dropped },
   'dropout by a mask': { more: g => ({ 'dropout.mask': g.input([B, 1, Sq, Skv], bits([B, 1, Sq, Skv])) }) },
   'tiles that are left out': {
     shapes: { q: [1, 2, 200, 4], k: [1, 1, 300, 4], v: [1, 1, 300, 4] },
     more: g => ({ blockMask: g.input([1, 2, 2, 1], { dtype: 'u8', values: [1, 6, 7, 4] }) }),
   },
+};
+
+/** What only PyTorch can run. */
+const onlyTorch: Readonly<Record<string, Call>> = {
+  'dropout as in FlashAttention-2': { attrs: { p: 0.3, scheme: 'flash-attention-2' }, more: dropped },
 };
 
 const hasLibrary = {
@@ -107,16 +119,19 @@ test.for(['torch', 'jax'] as const)(
   async (library, { skip }) => {
     skip(!hasLibrary[library]);
     const cases = new PythonCases(library);
-    for (const [label, call] of Object.entries(calls)) {
+    const own = Object.entries({ ...calls, ...(library === 'torch' && onlyTorch) });
+    for (const [label, call] of own) {
       const g = new GraphBuilder();
       await cases.add(label, g, sdpa(g, call));
     }
-    for (const [label, call] of Object.entries(calls)) {
+    for (const [label, call] of own) {
       if (call.shapes || call.results?.includes('dropoutMask')) continue;
       const g = new GraphBuilder();
       const by = sdpa(g, call);
-      const { backward, own } = await backwardOf(g, g.graph.finalize().outputs[0], by, n => Math.cos(n));
-      await cases.add(`the gradients of ${label}`, { graph: backward, bindings: own });
+      const { backward, own: bindings } = await backwardOf(g, g.graph.finalize().outputs[0], by, n =>
+        Math.cos(n),
+      );
+      await cases.add(`the gradients of ${label}`, { graph: backward, bindings });
     }
     const wrong = [...(await cases.run())].filter(
       ([, { problem, outputs = [], gradients = [] }]) =>
@@ -139,6 +154,18 @@ const refusals: readonly (readonly [string, Call, RegExp])[] = [
     /^operation Sdpa 0: has the option 'pageTableK'/,
   ],
 ];
+
+test('refuses the masks of FlashAttention-2 where Python does not draw them', () => {
+  const written = (results: string): GraphBuilder['graph'] => {
+    const g = new GraphBuilder();
+    sdpa(g, { attrs: { p: 0.3, scheme: 'flash-attention-2' }, more: dropped, results });
+    return g.graph;
+  };
+  expect(() => toJax(written('o'))).toThrow(
+    "dropout scheme 'flash-attention-2', which is exported to PyTorch",
+  );
+  expect(() => toTorch(written('o dropoutMask'))).toThrow("result 'dropoutMask' of the dropout scheme");
+});
 
 test.each(refusals)('refuses %s by name', (_, call, message) => {
   const g = new GraphBuilder();

@@ -1,4 +1,4 @@
-import { checkOneOf, normalise, type TensorDesc } from '@tilewise/core';
+import { checkOneOf, type DropoutSchemeName, normalise, type TensorDesc } from '@tilewise/core';
 import { checkNames } from '../../ir/check-names.ts';
 import { storageDesc } from '../../ir/tensor/storage.ts';
 import { call, traceOf } from './operation-call.ts';
@@ -23,13 +23,24 @@ export interface AttentionOptions {
   /** i32 (B): the number of queries and of keys in each sequence. */
   readonly seqLensQ?: Operand | undefined;
   readonly seqLensKv?: Operand | undefined;
+  readonly dropout?: AttentionDropout | undefined;
+}
+
+/** Dropout of the attention probabilities. */
+export interface AttentionDropout {
+  /** The probability to drop. */
+  readonly p: number;
   /**
-   * Dropout: the probability to drop, and the seed and offset (default: 0) of the mask: numbers, or variables
-   * of dtype i64 and shape [], which may differ between runs.
+   * The seed and offset of the mask: numbers, or variables of dtype i64 and shape [], which may differ
+   * between runs. Default of the offset: 0.
    */
-  readonly dropout?:
-    | { readonly p: number; readonly seed: Operand; readonly offset?: Operand | undefined }
-    | undefined;
+  readonly seed: Operand;
+  readonly offset?: Operand | undefined;
+  /**
+   * The system whose masks are drawn. Default: `onednn`, the masks of the operation `dropout`. `sdpa` has
+   * another default: pass `torch-efficient` to draw its masks.
+   */
+  readonly scheme?: DropoutSchemeName | undefined;
 }
 
 const optionNames = 'scale causal left softcap bias mask seqLensQ seqLensKv dropout'.split(' ');
@@ -49,7 +60,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   const operands: Record<string, Operand> = { q, k, v };
   for (const [name, operand] of Object.entries(tensors)) if (operand !== undefined) operands[name] = operand;
   if (dropout) {
-    checkNames('options.dropout', dropout, ['p', 'seed', 'offset']);
+    checkNames('options.dropout', dropout, ['p', 'seed', 'offset', 'scheme']);
     const { seed, offset = 0 } = dropout;
     // A number would become a constant in the dtype of q, which rounds it.
     const word = (x: Operand): Operand =>
@@ -62,7 +73,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
     {
       operands: Object.keys(operands).join(' '),
       results: 'o lse',
-      ...{ scale, softcap, left, p: dropout?.p },
+      ...{ scale, softcap, left, p: dropout?.p, scheme: dropout?.scheme },
       ...(causal !== false && { right: 0 }),
       ...((causal !== false || left !== undefined) && {
         align: causal === 'bottom-right' ? causal : 'top-left',
@@ -73,7 +84,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   );
   const [{ inputs }] = o.trace.graph.nodes.slice(-1);
   const at = Object.fromEntries(Object.keys(operands).map((name, n) => [name, storageDesc(inputs[n])]));
-  checkAttention(at, { scale, softcap, causal, left, p: dropout?.p });
+  checkAttention(at, { scale, softcap, causal, left, dropout });
   return o;
 }
 
@@ -85,10 +96,12 @@ function checkAttention(
   { q, k, v, bias, mask }: Readonly<Record<string, TensorDesc>>,
   {
     left,
-    p = 0,
+    dropout: { p = 0, scheme } = { seed: 0 },
     ...options
-  }: Pick<AttentionOptions, 'scale' | 'softcap' | 'causal' | 'left'> & { p?: number },
+  }: Pick<AttentionOptions, 'scale' | 'softcap' | 'causal' | 'left'> & {
+    dropout?: Partial<AttentionDropout>;
+  },
 ): void {
-  const dropout = { p, seed: 0, offset: 0 };
+  const dropout = { p, seed: 0, scheme };
   normalise({ q, k, v }, { ...options, window: { left }, bias, mask, dropout });
 }

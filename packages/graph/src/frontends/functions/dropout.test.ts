@@ -1,7 +1,17 @@
 import { Tensor } from '@tilewise/core';
-import { cpuEngine, sdpa } from '@tilewise/core/cpu';
+import { cpuEngine, sdpa, sdpaBackward } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
-import { attention, compile, dropout, evalShape, greater } from './index.ts';
+import {
+  attention,
+  compile,
+  dropout,
+  evalShape,
+  greater,
+  multiply,
+  reduceSum,
+  type Variable,
+  valueAndGrad,
+} from './index.ts';
 
 const engine = cpuEngine();
 const shape = [1, 2, 8, 8];
@@ -39,6 +49,25 @@ describe.each(streams)('with the seed %s and the offset %s as numbers of the pro
     bound.release();
   });
 });
+
+test.each(['onednn', 'torch-efficient', 'flash-attention-2'] as const)(
+  'attention draws the masks of %s, also for gradients',
+  async scheme => {
+    const [q, w] = [wave(1), wave(2)];
+    const loss = ({ q, w }: Record<'q' | 'w', Variable>) => {
+      const o = attention(q, q, q, { dropout: { p: 0.5, seed: 7, offset: 3, scheme } });
+      return reduceSum(multiply(o, w), { axes: [0, 1, 2, 3] });
+    };
+    const f = compile(engine, valueAndGrad(loss, ['q']), { q: shape, w: shape });
+    const got = (await f({ q, w })).gradients.q.toFloat32();
+    const options = { dropout: { p: 0.5, seed: 7, offset: 3, scheme } };
+    const { o, lse } = sdpa(q, q, q, options);
+    const { dq, dk, dv } = sdpaBackward({ q, k: q, v: q, o, lse, dO: w }, options);
+    const parts = [dq, dk, dv].map(t => t.toFloat32());
+    for (const [n, x] of got.entries()) expect(x).toBeCloseTo(parts[0][n] + parts[1][n] + parts[2][n], 5);
+    f.release();
+  },
+);
 
 test('the offset is 0 unless given', async () => {
   const q = wave(1);

@@ -1,4 +1,4 @@
-export { type AttentionOptions, attention } from './attention.ts';
+export { type AttentionDropout, type AttentionOptions, attention } from './attention.ts';
 export { type AfterOperation, callGraph } from './call-graph.ts';
 export { type CompiledFunction, compile } from './compile.ts';
 export { grad, gradientsOf, recompute, valueAndGrad } from './gradients.ts';

@@ -1,4 +1,5 @@
 import {
+  type DropoutSchemeName,
   fp8OperandTable,
   type GradientName,
   type OperandForm,
@@ -51,6 +52,8 @@ export interface CallSettings {
   readonly scoreMod?: Expr;
   /** The dropout probability, if Philox draws the mask. */
   readonly p?: number;
+  /** The system whose masks are drawn. Default: oneDNN. */
+  readonly scheme?: DropoutSchemeName;
   readonly maxSeqLenQ?: number;
   readonly maxSeqLenKv?: number;
 }

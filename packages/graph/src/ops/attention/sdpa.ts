@@ -31,6 +31,7 @@ const schema = {
     alibi: { type: 'bool', default: false },
     score_mod: { type: 'string' },
     p: { type: 'f32' },
+    scheme: { type: 'string', among: ['onednn', 'torch-efficient', 'flash-attention-2'] },
     max_seq_len_q: { type: 's64' },
     max_seq_len_kv: { type: 's64' },
   },
@@ -139,10 +140,10 @@ export const attentionOperations: readonly Operation[] = defineOperations(attent
 
 /** The settings that the attributes give; `left` and `right` count keys to each side of the diagonal key. */
 export function settingsOf(attributes: Partial<SdpaAttributes>): CallSettings {
-  const { scale, softcap, left, right, align, alibi, score_mod, p } = attributes;
+  const { scale, softcap, left, right, align, alibi, score_mod, p, scheme } = attributes;
   const window = stated({ left, right, align });
   return stated({
-    ...{ scale, softcap, p },
+    ...{ scale, softcap, p, scheme },
     window: Object.keys(window).length > 0 ? window : undefined,
     alibi: alibi || undefined,
     scoreMod: score_mod === undefined ? undefined : unflatten(JSON.parse(score_mod)),

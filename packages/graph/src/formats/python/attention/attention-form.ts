@@ -15,6 +15,8 @@ export interface Operand extends TensorDesc {
 /** The dropout of attention: drawn from a seed, or given by a mask. */
 export interface DropoutCode {
   readonly drawn?: string;
+  /** The system whose masks are drawn. Default: oneDNN. */
+  readonly scheme?: string | undefined;
   readonly keep?: number;
   readonly factor?: string;
 }
@@ -67,7 +69,7 @@ export function formOfStep(writer: ProgramWriter, { q, k, options }: SdpaStep): 
 
 /** The form of attention from one operation. */
 export function formOfCall(writer: ProgramWriter, { operands, settings }: AttentionCallStep): AttentionForm {
-  const { p, scoreMod, ...others } = settings;
+  const { p, scheme, scoreMod, ...others } = settings;
   const given: Record<string, Operand> = {};
   const captures: Record<string, Operand> = {};
   for (const [name, index] of Object.entries(operands)) {
@@ -87,7 +89,7 @@ export function formOfCall(writer: ProgramWriter, { operands, settings }: Attent
     throw new ExportError(`has the option '${unknown[0]}', which the exported attention does not have`);
   return {
     options,
-    dropout: dropoutOf(writer, operands, p),
+    dropout: dropoutOf(writer, operands, p, scheme),
     ...(operands.scale !== undefined && { scale: writer.number(operands.scale, 'float') }),
   };
 }
@@ -96,6 +98,7 @@ function dropoutOf(
   writer: ProgramWriter,
   operands: Readonly<Record<string, number>>,
   p: number | undefined,
+  scheme: string | undefined,
 ): DropoutCode {
   const mask = operands['dropout.mask'];
   if (mask !== undefined) {
@@ -105,10 +108,19 @@ function dropoutOf(
   }
   const seed = operands['dropout.seed'];
   if (p === undefined || seed === undefined) return {};
-  return { drawn: drawing(writer, literal(p).code, seed, operands['dropout.offset']) };
+  if (scheme === 'flash-attention-2' && writer.lines.dialect.library === 'JAX')
+    throw new ExportError(`has the dropout scheme '${scheme}', which is exported to PyTorch only`);
+  return { drawn: drawing(writer, literal(p).code, seed, operands['dropout.offset'], scheme), scheme };
 }
 
-function drawing(writer: ProgramWriter, p: string, seed: number, offset: number | undefined): string {
+function drawing(
+  writer: ProgramWriter,
+  p: string,
+  seed: number,
+  offset: number | undefined,
+  scheme = 'onednn',
+): string {
   const at = offset === undefined ? '0' : writer.number(offset, 'int');
-  return `Dropout(${p}, ${writer.number(seed, 'int')}, ${at})`;
+  const other = scheme === 'onednn' ? '' : `, "${scheme}"`;
+  return `Dropout(${p}, ${writer.number(seed, 'int')}, ${at}${other})`;
 }

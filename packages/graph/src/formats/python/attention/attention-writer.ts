@@ -82,6 +82,9 @@ export class AttentionWriter {
     }
     if (results.lse !== undefined) this.#program.assign(results.lse, { code: lse, axes: [B, H, S] });
     if (results.dropoutMask !== undefined && form.dropout.drawn) {
+      // Python draws a mask by the index of an element; FlashAttention-2's masks are drawn in tiles.
+      if (form.dropout.scheme === 'flash-attention-2')
+        throw new ExportError(`has the result 'dropoutMask' of the dropout scheme '${form.dropout.scheme}'`);
       const { dtype, shape } = this.#program.desc(results.dropoutMask);
       const list = [B, H, S, unshardedAxis(shape[3])];
       const code = lines.dialect.cast(`place.keep(${form.dropout.drawn}, ${axesTuple(list)})`, dtype);
