@@ -1,6 +1,6 @@
 import type { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../testing/tiny-model.ts';
 import { createTrainer, generate, loadModel, type Model, mergeAdapter, saveAdapter } from './index.ts';
 
@@ -66,3 +66,67 @@ test('a trainer whose adapter was merged is refused', async () => {
   await mergeAdapter(model);
   await expect(trainer.step(batch)).rejects.toThrow('model no longer has the tensors of this trainer');
 });
+
+/** The numbers of all weights of a model. */
+async function weightsOf(model: Model<Tensor>): Promise<readonly Float32Array[]> {
+  const found: Float32Array[] = [];
+  for (const tensor of model.weights.values()) found.push((await engine.download(tensor)).toFloat32());
+  return found;
+}
+
+describe.each([true, false])(
+  'after a trainer of all weights, released before the next one: %s',
+  isReleased => {
+    async function trained(): Promise<{ readonly model: Model<Tensor>; readonly end: () => void }> {
+      const model = await load();
+      const first = createTrainer(model, { learningRate: 0.01 });
+      await first.step(batch);
+      if (isReleased) first.release();
+      return { model, end: () => first.release() };
+    }
+
+    test('a trainer of some of the weights leaves the others as they are', async () => {
+      const { model, end } = await trained();
+      const names = [...model.weights.keys()];
+      const before = await weightsOf(model);
+      const second = createTrainer(model, { learningRate: 0.01, groups: [{ names: /embed/, rate: 0 }] });
+      for (let n = 0; n < 2; n++) await second.step(batch);
+      end();
+      const { loss } = await second.step(batch);
+      second.release();
+      expect(loss).toBeLessThan(3);
+      const after = await weightsOf(model);
+      for (const [n, name] of names.entries())
+        if (/embed/.test(name)) expect(after[n]).toEqual(before[n]);
+        else expect(after[n]).not.toEqual(before[n]);
+      model.release();
+    });
+
+    test('a run of some of the weights continues', async () => {
+      const options = { learningRate: 0.01, groups: [{ names: /embed/, rate: 0 }] };
+      const { model, end } = await trained();
+      const second = createTrainer(model, options);
+      await second.step(batch);
+      const from = await second.snapshot();
+      const { loss } = await second.evaluate(batch);
+      second.release();
+      const third = createTrainer(model, { ...options, from });
+      expect(await third.step(batch)).toMatchObject({ step: 1, loss });
+      end();
+      model.release();
+    });
+
+    test('an adapter merges into some of the weights', async () => {
+      const { model, end } = await trained();
+      const second = createTrainer(model, { learningRate: 0.01, lora });
+      await second.step(batch);
+      const { loss } = await second.evaluate(batch);
+      await mergeAdapter(model);
+      for (const trainer of [second, { release: end }]) trainer.release();
+      const third = createTrainer(model, { learningRate: 0.01 });
+      expect((await third.evaluate(batch)).loss).toBeCloseTo(loss, 5);
+      await third.step(batch);
+      model.release();
+    });
+  },
+);

@@ -38,11 +38,12 @@ export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promi
     throw error;
   }
   for (const [name, tensor] of merged) {
-    engine.release(weights.get(name) as T);
+    model.releaseReplaced(weights.get(name) as T);
     weights.set(name, tensor);
   }
-  for (const tensor of Object.values(adapter.tensors)) engine.release(tensor);
+  for (const tensor of Object.values(adapter.tensors)) model.releaseReplaced(tensor);
   model.adapter = null;
+  model.releaseUnused();
 }
 
 function mergedWeight(

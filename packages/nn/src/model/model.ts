@@ -146,27 +146,34 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
   }
 
-  /** Takes over tensors from a trainer of which weights are views, and frees them with the model. */
+  /** Takes over tensors from a trainer of which weights are views. */
   adopt(memory: readonly T[]): void {
-    for (const tensor of memory) {
-      if (this.#isReleased) this.engine.release(tensor);
-      else this.#memory.set(tensor, this.engine.primitives.placeOf(tensor));
-    }
+    for (const tensor of memory)
+      if (!this.#memory.has(tensor)) this.#memory.set(tensor, this.engine.primitives.placeOf(tensor));
+  }
+
+  /**
+   * Frees a tensor that is replaced as a weight. Memory of which it is a view stays, because other weights
+   * may be views of it too: `releaseUnused` frees such memory.
+   */
+  releaseReplaced(tensor: T): void {
+    for (const [memory, own] of this.#memory) if (this.#isPart(tensor, memory, own)) return;
+    this.engine.release(tensor);
   }
 
   /** Frees memory that no weight uses any more. */
   releaseUnused(): void {
-    const { primitives } = this.engine;
     for (const [memory, own] of this.#memory) {
-      const isUsed = Object.values(this.bindings()).some(tensor => {
-        const place = primitives.placeOf(tensor);
-        const distance = place.byteOffset - own.byteOffset;
-        return place.memory === own.memory && distance >= 0 && distance < bytesOf([memory]);
-      });
-      if (isUsed) continue;
+      if (Object.values(this.bindings()).some(tensor => this.#isPart(tensor, memory, own))) continue;
       this.#memory.delete(memory);
       this.engine.release(memory);
     }
+  }
+
+  #isPart(tensor: T, memory: T, own: Place): boolean {
+    const place = this.engine.primitives.placeOf(tensor);
+    const distance = place.byteOffset - own.byteOffset;
+    return place.memory === own.memory && distance >= 0 && distance < bytesOf([memory]);
   }
 
   /** Whether `release` was called: the model cannot be used any more. */

@@ -47,7 +47,8 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   const trained = [...own.keys()];
   const buckets = bucketsOf(own, settingsOf);
   const optimizer = createOptimizer(engine, rule, {
-    values: from ? restored(engine, own, from, rule.state) : own,
+    values: from ? restored(model, own, from, rule.state) : own,
+    release: tensor => model.releaseReplaced(tensor),
     buckets,
     from: from?.tensors,
   });
@@ -68,6 +69,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
         tensors: { ...model.adapter.tensors, ...Object.fromEntries(optimizer.values) },
       };
     else for (const [name, value] of optimizer.values) model.weights.set(name, value);
+    model.adopt(optimizer.memory);
     model.releaseUnused();
   }
 
@@ -155,7 +157,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
       if (isReleased) return;
       isReleased = true;
       passes.release();
-      model.adopt(optimizer.release());
+      optimizer.release();
     },
   };
 }
@@ -190,7 +192,7 @@ function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
  * as OUT_OF_MEMORY.
  */
 function restored<T extends TensorDesc>(
-  engine: Model<T>['engine'],
+  model: Model<T>,
   own: ReadonlyMap<string, T>,
   { tensors }: Snapshot,
   state: readonly string[],
@@ -215,6 +217,7 @@ function restored<T extends TensorDesc>(
   const found = [...own].map(
     ([name, { dtype }]) => [name, (tensors.get(name) as Tensor).cast(dtype)] as const,
   );
+  const { engine } = model;
   const uploaded = new Map<string, T>();
   try {
     for (const [name, tensor] of found) uploaded.set(name, engine.upload(tensor));
@@ -222,6 +225,6 @@ function restored<T extends TensorDesc>(
     for (const tensor of uploaded.values()) engine.release(tensor);
     throw error;
   }
-  for (const tensor of own.values()) engine.release(tensor);
+  for (const tensor of own.values()) model.releaseReplaced(tensor);
   return uploaded;
 }

@@ -26,8 +26,10 @@ export interface Optimizer<T> {
   step(gradients: readonly T[], numbers: StepNumbers): Promise<void>;
   /** The memory in bytes, besides that of the model's parameters. */
   readonly bytes: number;
-  /** Frees all memory except that of `values`. @returns the tensors of which `values` are views, if any. */
-  release(): readonly T[];
+  /** The tensors of which `values` are views; none before the first step. */
+  readonly memory: readonly T[];
+  /** Frees all memory except that of `values`. */
+  release(): void;
 }
 
 /** The numbers of a step. */
@@ -41,8 +43,10 @@ export interface StepNumbers {
 
 /** The initial values of an optimizer. */
 export interface OptimizerStart<T> {
-  /** In the dtypes of the model. The optimizer takes ownership of them. */
+  /** In the dtypes of the model. */
   readonly values: ReadonlyMap<string, T>;
+  /** Frees a tensor of `values` when a copy replaces it. Default: the engine frees it. */
+  readonly release?: (tensor: T) => void;
   /** The parameters by dtype and settings. */
   readonly buckets: readonly Bucket[];
   /** A state from `state`, to continue from; by default the values and zeros. */
@@ -69,7 +73,7 @@ const VALUE = 'value';
 export function createOptimizer<T extends TensorDesc>(
   engine: TensorEngine<T>,
   rule: UpdateRule,
-  { values: given, buckets, from = new Map() }: OptimizerStart<T>,
+  { values: given, release = tensor => engine.release(tensor), buckets, from = new Map() }: OptimizerStart<T>,
 ): Optimizer<T> {
   const roles = [VALUE, ...rule.state];
   const keyOf = (role: string, name: string): string => (role === VALUE ? name : `${role}.${name}`);
@@ -102,7 +106,7 @@ export function createOptimizer<T extends TensorDesc>(
       for (const [name, to] of rounded?.views ?? []) copies.push([given.get(name) as T, to]);
     }
     await copyAll(engine, copies);
-    for (const value of given.values()) engine.release(value);
+    for (const value of given.values()) release(value);
     memory = made;
     values = new Map(made.flatMap(each => [...stored(each).views]));
     return made;
@@ -188,10 +192,12 @@ export function createOptimizer<T extends TensorDesc>(
       const work = [...updates.values()].map(({ workspaceBytes }) => workspaceBytes);
       return Math.max(0, ...work) + bytesOf(ownTensors());
     },
+    get memory() {
+      return memory?.map(modelTensor) ?? [];
+    },
     release() {
       for (const update of updates.values()) update.release();
       for (const tensor of ownTensors()) engine.release(tensor);
-      return memory?.map(modelTensor) ?? [];
     },
   };
 }
