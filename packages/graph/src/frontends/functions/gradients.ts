@@ -12,7 +12,8 @@ type Named = Readonly<Record<string, Variable>>;
  * Returns a function that computes the value of `fn` and its gradients with respect to its arguments, in one
  * graph.
  * @param fn returns one number, the loss, or an object with the field `loss` and others.
- * @param by the names of the arguments to differentiate with respect to. Default: all.
+ * @param by the names of the arguments to differentiate with respect to. Default: all. The loss must depend
+ * on each of them, and integers, such as token ids, have no gradient.
  */
 export function valueAndGrad<
   S extends Named,
@@ -76,6 +77,7 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
     {
       targets: [loss.tensor],
       withRespectTo: by.map(({ tensor }) => tensor),
+      argument: 'by',
       given: {
         has: id => topology.tensors.has(id) && !trace.recomputed.has(id) && !isCastInput(topology, id),
       },

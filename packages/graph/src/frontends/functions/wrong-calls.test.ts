@@ -137,7 +137,7 @@ test.each<[string, () => unknown, string]>([
   [
     'an argument that the loss does not read',
     () => shapeOf(i => ops.grad(sum)(i)),
-    "has tensor 1 'q' (f32 [1, 2, 4, 8]), which no differentiated tensor depends on",
+    "by has tensor 1 'q' (f32 [1, 2, 4, 8]), which no differentiated tensor depends on",
   ],
   ['no graph', () => shapeOf(() => ops.callGraph(any(null), {})), 'graph must be an object, got null'],
   [

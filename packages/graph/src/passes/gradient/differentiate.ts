@@ -13,6 +13,8 @@ import { rowSum } from './row-sum.ts';
 export interface Differentiated {
   readonly targets: readonly LogicalTensor[];
   readonly withRespectTo: readonly LogicalTensor[];
+  /** The name of `withRespectTo` in errors. */
+  readonly argument?: string;
   /** The ids of the tensors that the backward pass can read. Default: the inputs and results of the graph. */
   readonly given?: { has(id: number): boolean } | undefined;
 }
@@ -38,6 +40,7 @@ export function differentiate(
   {
     targets,
     withRespectTo,
+    argument = 'withRespectTo',
     given = new Set([...topology.inputs, ...topology.outputs].map(t => t.id)),
   }: Differentiated,
   written: GradientTarget,
@@ -84,7 +87,7 @@ export function differentiate(
     const sum = total(collected.get(t.id), builder);
     if (!sum)
       throw new InvalidArgumentError(
-        'withRespectTo',
+        argument,
         `has tensor ${describeTensor(t)}, which no differentiated tensor depends on`,
       );
     // A seed is an input of the graph, so a gradient that equals a seed is a copy.
