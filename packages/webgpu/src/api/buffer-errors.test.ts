@@ -1,4 +1,10 @@
-import { InvalidArgumentError, InvalidShapeError, normalise, normaliseBackward } from '@tilewise/core';
+import {
+  InvalidArgumentError,
+  InvalidShapeError,
+  normalise,
+  normaliseBackward,
+  Tensor,
+} from '@tilewise/core';
 import { afterEach, beforeAll, describe, test } from 'vitest';
 import { dO, type GoodCall, goodCall, k, lse, q, v } from '../../testing/attention/good-call.ts';
 import { storageBuffer } from '../../testing/device/device-buffers.ts';
@@ -61,6 +67,16 @@ describe('a buffer that does not fit', () => {
     // Nothing of the failed calls was recorded.
     plan.encode(encoder, all);
     ctx.device.queue.submit([encoder.finish()]);
+  });
+
+  test('nor is a buffer that ends within the last word of its tensor', () => {
+    const odd = Tensor.zeros([1, 1, 3, 5], { dtype: 'f16' });
+    const plan = planSdpa(ctx, normalise({ q: odd, k: odd, v: odd }).problem);
+    const buffers = Object.fromEntries(
+      plan.tensors.map(({ name, bytes: size }) => [name, ctx.device.createBuffer({ size, usage: 0x80 })]),
+    );
+    const error = caught(() => plan.encode(ctx.device.createCommandEncoder(), buffers));
+    expectError(error, InvalidShapeError, 'buffers.q', /30 bytes.* a buffer of at least 32, got 30/);
   });
 
   test('nor is a missing workspace', () => {

@@ -31,7 +31,10 @@ export type PlanBuffer = GPUBuffer | BufferSlice | GpuTensor;
 /** A tensor that a plan binds. */
 export interface PlanTensor {
   readonly name: string;
-  /** The number of bytes from its first to its last element. */
+  /**
+   * The number of bytes from its first to its last element. A buffer must contain the word of 4 bytes in
+   * which the last element ends.
+   */
   readonly bytes: number;
   /**
    * The offset of the tensor's slice must be a multiple of this number of bytes: the size of one element, or
@@ -79,10 +82,11 @@ export function checkedSlice(
     );
   }
   // Shaders read whole words, so the buffer must contain all of the last one.
-  if (bytes > 0 && Math.ceil((offset + bytes) / 4) * 4 > buffer.size) {
+  const end = Math.ceil((offset + bytes) / 4) * 4;
+  if (bytes > 0 && end > buffer.size) {
     throw new InvalidShapeError(
       argument,
-      `needs ${bytes} bytes from offset ${offset}, but its buffer has ${buffer.size}`,
+      `needs ${bytes} bytes from offset ${offset}, in a buffer of at least ${end}, got ${buffer.size}`,
     );
   }
   if (!(buffer.usage & bufferUsage.STORAGE)) {
