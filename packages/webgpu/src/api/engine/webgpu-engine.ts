@@ -23,13 +23,12 @@ import { gpuPrimitives } from './gpu-primitives.ts';
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
-  const { vendor, architecture, description } = ctx.device.adapterInfo ?? {};
   const recorder = new Recorder(ctx);
   // Mods and options for 8 bits arrive as plain data.
   const tools = { ...loadedTools(ctx, exprTools), fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List };
   return {
     name: 'webgpu',
-    description: description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU',
+    description: ctx.device.adapterInfo?.description || ctx.capabilities.adapter || 'WebGPU',
     checkSupport: problem => supportWith(ctx, problem, tools),
     upload: (tensor: Tensor) => ctx.upload(tensor),
     overwrite: (tensor, from) => !recorder.uses(tensor.buffer) && ctx.overwrite(tensor, from),

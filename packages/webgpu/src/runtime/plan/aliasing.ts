@@ -12,46 +12,56 @@ export function shareResults(results: readonly BoundTensor[], { interleaved }: A
   const pairs = results.flatMap((a, n) => results.slice(n + 1).map(b => [a, b] as const));
   const meeting = pairs.filter(([a, b]) => overlap(a.resource, b.resource));
   const clash = meeting.find(([a, b]) => !interleaved && overlap(ownRange(a), ownRange(b)));
-  if (clash) {
-    const [a, b] = clash;
-    throw new InvalidArgumentError(
-      `buffers.${a.binding.name}`,
-      `must not share bytes with buffers.${b.binding.name}`,
-    );
-  }
+  if (clash) refuse(...clash, 'not share bytes with');
   return meeting.length > 0;
 }
 
 /**
  * Checks that a kernel writes to a buffer that it binds more than once only through disjoint ranges, and does
- * not read it, as WebGPU requires.
- * @throws InvalidArgumentError naming both tensors. The GPU would report the error later, and to nobody.
+ * not read it, as WebGPU requires; and that none of its tensors starts where an earlier kernel has written
+ * another one. Results that are interleaved overlap too, but start at different bytes.
+ * @param earlier the tensors that earlier kernels wrote, to which those of this kernel are added.
+ * @throws InvalidArgumentError naming both tensors. The GPU would report the first error later, and to
+ * nobody, and the second never.
  */
-export function checkAliasing({ name: kernel }: KernelSpec, tensors: readonly BoundTensor[]): void {
-  for (const written of tensors.filter(({ binding }) => binding.access === 'read_write')) {
+export function checkAliasing(
+  { name }: KernelSpec,
+  tensors: readonly BoundTensor[],
+  earlier: BoundTensor[] = [],
+): void {
+  const own = tensors.filter(({ binding }) => binding.access === 'read_write');
+  const kernel = `, which the kernel '${name}'`;
+  for (const written of [...earlier, ...own]) {
     for (const other of tensors) {
-      if (other === written || other.resource.buffer !== written.resource.buffer) continue;
-      const names = [written.binding.name, other.binding.name] as const;
-      if (other.binding.access === 'read') {
-        throw new InvalidArgumentError(
-          `buffers.${names[0]}`,
-          `must be in a different buffer from buffers.${names[1]}, which the kernel '${kernel}' reads`,
-        );
-      }
-      if (overlap(written.resource, other.resource)) {
-        throw new InvalidArgumentError(
-          `buffers.${names[0]}`,
-          `must not share bytes with buffers.${names[1]}, which the kernel '${kernel}' writes too; ` +
-            'in one buffer, both must start at multiples of 256 bytes',
-        );
+      if (other.binding.name === written.binding.name || other.resource.buffer !== written.resource.buffer)
+        continue;
+      if (!own.includes(written)) {
+        if (startOf(other) === startOf(written))
+          refuse(written, other, 'not share bytes with', `${kernel} uses later`);
+      } else if (other.binding.access === 'read') {
+        refuse(written, other, 'be in a different buffer from', `${kernel} reads`);
+      } else if (overlap(written.resource, other.resource)) {
+        const rule = ' writes too; in one buffer, both must start at multiples of 256 bytes';
+        refuse(written, other, 'not share bytes with', `${kernel}${rule}`);
       }
     }
   }
+  earlier.push(...own);
 }
 
+function refuse(written: BoundTensor, other: BoundTensor, rule: string, reason = ''): never {
+  throw new InvalidArgumentError(
+    `buffers.${written.binding.name}`,
+    `must ${rule} buffers.${other.binding.name}${reason}`,
+  );
+}
+
+/** The byte at which the whole tensor starts in its buffer. */
+const startOf = ({ resource, skipped }: BoundTensor): number => resource.offset + skipped;
+
 /** The bytes from the first to the last element. */
-const ownRange = ({ resource: { buffer, offset }, skipped, bytes }: BoundTensor): ByteRange => ({
-  buffer,
-  offset: offset + skipped,
-  size: bytes,
+const ownRange = (tensor: BoundTensor): ByteRange => ({
+  buffer: tensor.resource.buffer,
+  offset: startOf(tensor),
+  size: tensor.bytes,
 });

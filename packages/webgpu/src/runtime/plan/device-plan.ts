@@ -209,6 +209,8 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
 
   #callsOf(slices: Slices, steps: readonly Dispatch[]): BoundDispatch[] {
     const running = this.#kernelsOn(slices);
+    // Plain operations may bind an input for writing that their kernels only read.
+    const earlier = this.#parts.expected && [];
     return steps
       .filter(({ kernel }) => running.has(kernel))
       .map(step => {
@@ -216,7 +218,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
         const bound = kernel.bindings.map(binding =>
           this.#bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
         );
-        checkAliasing(kernel, bound);
+        checkAliasing(kernel, bound, earlier);
         return { ...step, bound };
       });
   }
