@@ -88,13 +88,6 @@ test.each<[string, () => unknown, string]>([
     () => nn.createModel(model.definition, { engine, seed: 1.5 }),
     'seed must be a bigint or a safe',
   ],
-  [
-    'an adapter that was not awaited',
-    () => {
-      model.adapter = any(nn.loadAdapter(nn.givenFiles([]), model.layers.linear, engine).catch(() => null));
-    },
-    'model.adapter must be null or an adapter, such as await loadAdapter(…), got Promise',
-  ],
   // Generation.
   ['a text', () => generated('hello', { maxNewTokens: 1 }), 'prompts must be non-empty lists of tokens'],
   ['one prompt', () => generated([1, 2], { maxNewTokens: 1 }), 'prompts must be non-empty lists of tokens'],

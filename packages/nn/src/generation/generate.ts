@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError, type TensorDesc, TilewiseError } from '@tilewise/core';
+import { InvalidArgumentError, type TensorDesc, TilewiseError } from '@tilewise/core';
 import { toU64 } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { hasMethod, integerFrom, integers, required, signalRule } from '../checks/rules.ts';
@@ -46,15 +46,11 @@ export async function* generateBatch<T extends TensorDesc>(
   // Typed arrays are prompts too.
   const isPrompt = (prompt: readonly number[]): boolean =>
     hasMethod(prompt, 'every') && prompt.length > 0 && prompt.every(isToken);
-  if (!Array.isArray(prompts) || prompts.length === 0 || !prompts.every(isPrompt)) {
-    const prompt = Array.isArray(prompts) ? prompts.find(own => !isPrompt(own)) : prompts;
-    const wrong = Array.isArray(prompt) ? prompt.find(token => !isToken(token)) : prompt;
-    const rule = `must be non-empty lists of tokens from 0 to ${vocabulary - 1}`;
+  if (!Array.isArray(prompts) || prompts.length === 0 || !prompts.every(isPrompt))
     throw new InvalidArgumentError(
       'prompts',
-      wrong === undefined ? rule : `${rule}, got ${describeValue(wrong)}`,
+      `must be non-empty lists of tokens from 0 to ${vocabulary - 1}`,
     );
-  }
   if (maxNewTokens === 0) return;
   const texts = prompts.map(prompt => [...prompt]);
   const length = Math.max(...prompts.map(prompt => prompt.length)) + maxNewTokens;

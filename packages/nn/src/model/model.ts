@@ -49,10 +49,11 @@ export class Model<T extends TensorDesc = TensorDesc> {
   /** The weights by name. A trainer replaces them. */
   readonly weights: Map<string, T>;
   readonly autocast: AutocastDType | undefined;
+  /** The adapter that the model runs with. */
+  adapter: AdapterWeights<T> | null = null;
   /** Tensors that weights are views of, and where their memory is. */
   readonly #memory = new Map<T, Place>();
   #isReleased = false;
-  #adapter: AdapterWeights<T> | null = null;
   readonly #held = new Map<string, { release(): void }>();
 
   constructor(
@@ -69,19 +70,6 @@ export class Model<T extends TensorDesc = TensorDesc> {
     this.definition = definition;
     this.layers = layers;
     this.weights = weights;
-  }
-
-  /** The adapter that the model runs with. */
-  get adapter(): AdapterWeights<T> | null {
-    return this.#adapter;
-  }
-
-  set adapter(given: AdapterWeights<T> | null) {
-    checkArgument('model.adapter', given, {
-      rule: 'must be null or an adapter, such as await loadAdapter(…)',
-      holds: x => x === null || (x as AdapterWeights<T> | undefined)?.tensors !== undefined,
-    });
-    this.#adapter = given;
   }
 
   /** The number of elements of all weights. */
