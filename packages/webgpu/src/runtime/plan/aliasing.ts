@@ -41,8 +41,8 @@ export function checkAliasing(
       } else if (other.binding.access === 'read') {
         refuse(written, other, 'be in a different buffer from', `${kernel} reads`);
       } else if (overlap(written.resource, other.resource)) {
-        const rule = ' writes too; in one buffer, both must start at multiples of 256 bytes';
-        refuse(written, other, 'not share bytes with', `${kernel}${rule}`);
+        const rule = ' writes too; start both at multiples of 256 bytes';
+        refuse(written, other, 'not share bytes with', kernel + rule);
       }
     }
   }

@@ -86,7 +86,7 @@ export function checkedSlice(
   if (bytes > 0 && end > buffer.size) {
     throw new InvalidShapeError(
       argument,
-      `needs ${bytes} bytes from offset ${offset}, in a buffer of at least ${end}, got ${buffer.size}`,
+      `needs ${bytes} bytes from offset ${offset}, so a buffer of ${end}, got ${buffer.size}`,
     );
   }
   if (!(buffer.usage & bufferUsage.STORAGE)) {
