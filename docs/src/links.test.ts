@@ -59,6 +59,18 @@ test('every path in the text of the documentation is there', () => {
   expect(named.filter(one => !existsSync(join(root, one.slice(one.indexOf(': ') + 2))))).toEqual([]);
 });
 
+test('every page that the README of a package names is there', () => {
+  const named = readdirSync(join(root, 'packages')).flatMap(name => {
+    const text = readFileSync(join(root, 'packages', name, 'README.md'), 'utf8');
+    return [...text.matchAll(/`(?:docs\/)?([\w/-]+\.md)`/g)].map(([, page]) => ({ name, page }));
+  });
+  expect(named.length).toBeGreaterThan(10);
+  const folders = (name: string): string[] => ['docs', `packages/${name}`];
+  expect(
+    named.filter(({ name, page }) => !folders(name).some(folder => existsSync(join(root, folder, page)))),
+  ).toEqual([]);
+});
+
 test('every test that the page about exports names is there', () => {
   const page = readFileSync(join(root, 'docs', 'pytorch-tests.md'), 'utf8');
   const tests = [...page.matchAll(/`([\w./-]+\.(?:test\.ts|py))`/g)].map(([, path]) => path);
