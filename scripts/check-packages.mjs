@@ -227,7 +227,9 @@ function checkExamples({ folder, name }, project) {
     { compiler: tsc59, types: ['node', '@webgpu/types'], module: 'preserve' },
   ];
   for (const { compiler, ...chosen } of settings) {
-    const common = { target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], strict: true, noEmit: true };
+    // The strict options that `tsc --init` writes.
+    const strict = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true };
+    const common = { target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], ...strict, noEmit: true };
     const compilerOptions = { ...common, ...chosen, skipLibCheck: true, preserveSymlinks: true };
     writeFileSync(join(project, 'tsconfig.examples.json'), JSON.stringify({ compilerOptions, files }));
     runIn(project, process.execPath, [compiler, '-p', 'tsconfig.examples.json']);

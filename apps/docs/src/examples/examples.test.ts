@@ -25,6 +25,8 @@ test('every example of the site and of the READMEs compiles, with the types of a
     for (const { name, code } of examples) writeFileSync(join(folder, name), code);
     const compilerOptions = {
       ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], module: 'nodenext', strict: true },
+      // `tsc --init` writes these too.
+      ...{ noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
       ...{ types: ['node'], noEmit: true, skipLibCheck: true },
     };
     const files = examples.map(({ name }) => name);

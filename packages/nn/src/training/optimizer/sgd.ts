@@ -5,9 +5,9 @@ import { fromZero, required, texts } from '../../checks/rules.ts';
 type Named = Readonly<Record<string, Variable>>;
 
 /** The results of a step of SGD: the loss before the step, and the parameters after it. */
-export interface SgdStep {
+export interface SgdStep<K extends string = string> {
   readonly loss: Variable;
-  readonly parameters: Named;
+  readonly parameters: { readonly [N in K]: Variable };
 }
 
 /**
@@ -17,16 +17,16 @@ export interface SgdStep {
  * @param options `by`: which of these variables are parameters; `rate`: the learning rate.
  * @throws InvalidArgumentError for invalid options.
  */
-export function sgd<S extends Named>(
+export function sgd<S extends Named, K extends keyof S & string>(
   loss: (inputs: S) => Variable,
-  options: { readonly by: readonly (keyof S & string)[]; readonly rate: number },
-): (inputs: S) => SgdStep {
+  options: { readonly by: readonly K[]; readonly rate: number },
+): (inputs: S) => SgdStep<K> {
   checkFields('options', options, { by: required(texts), rate: required(fromZero) });
   const { by, rate } = options;
   const both = valueAndGrad(loss, by);
   return inputs => {
     const { value, gradients } = both(inputs);
     const moved = by.map(name => [name, subtract(inputs[name], multiply(gradients[name], rate))] as const);
-    return { loss: value, parameters: Object.fromEntries(moved) };
+    return { loss: value, parameters: Object.fromEntries(moved) as SgdStep<K>['parameters'] };
   };
 }
