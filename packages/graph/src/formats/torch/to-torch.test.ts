@@ -56,6 +56,15 @@ test('parts of a tensor are views, and rows that others are added to have all th
   expect(model).toContain('.expand(1, 2, 6)\n');
 });
 
+test('the lowest f32, which masks scores, is not written as a shorter number that PyTorch refuses', () => {
+  const g = new GraphBuilder();
+  const lowest = -(2 ** 128 - 2 ** 104);
+  g.op('Select', [g.input([2], { dtype: 'bool', values: [1, 0] }), g.input([2]), g.scalar(lowest)]);
+  const constants = new Map([[2, lowest]]);
+  const model = toTorch(g.graph, { constants })['exported/model.py'];
+  expect(model).toContain(`${lowest}`.replace('e+', 'e'));
+});
+
 test('numbers of constants and results have the dtypes of their tensors', () => {
   const g = new GraphBuilder();
   const q = g.input([1, 1, 2, 4]);
