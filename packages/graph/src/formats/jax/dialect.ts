@@ -31,7 +31,8 @@ export const jaxDialect: Dialect = {
   reduce: (op, x, axes, keeps) => `${x}.${op}(${axes}${keeps ? ', keepdims=True' : ''})`,
   softmax: (x, axis, log) => `jax.nn.${log ? 'log_softmax' : 'softmax'}(${x}, axis=${axis})`,
   parameter: name => `parameters["${name}"]`,
-  constant: name => `constants["${name}"]`,
+  // Indices that JAX traces cannot select from NumPy's arrays.
+  constant: name => `jnp.asarray(constants["${name}"])`,
   rescaled: (call, scale) => `replace(${call}, scale=${scale})`,
 };
 

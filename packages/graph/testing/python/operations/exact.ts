@@ -111,6 +111,22 @@ export const exact: readonly OperationCase[] = [
     },
   ],
   [
+    'Take from a Constant, at indices that depend on an input',
+    g => {
+      const table = g.op('Constant', [], { value: [1, 2, 3, 4], shape: [4] });
+      g.op('Take', [table, indices(g, [2, 2], [0, 3, 1, 1])], { axis: 0 });
+      return [];
+    },
+  ],
+  [
+    'Select of the lowest f32',
+    g => {
+      const lowest = g.op('Constant', [], { value: [-(2 ** 128 - 2 ** 104)] });
+      g.op('Select', [conditions(g)[0], x(g), lowest]);
+      return [];
+    },
+  ],
+  [
     'Constant',
     g => {
       g.op('Add', [x(g), g.op('Constant', [], { value: [1, 2, 3, 4], shape: [4] })]);
