@@ -224,10 +224,13 @@ export function compileGraph<T extends TensorDesc>(
       const tensors = bind(bindings);
       const records = partitions.map(partition => partition.prepareEncode(ends(partition, tensors)));
       check(bindings);
-      records.forEach((record, n) => {
-        const leave = trace?.enter(names[n]);
-        record(target);
-        leave?.();
+      // One recording of all partitions, so that nothing is recorded if a later one cannot be.
+      engine.recording?.encode(target, () => {
+        records.forEach((record, n) => {
+          const leave = trace?.enter(names[n]);
+          record(target);
+          leave?.();
+        });
       });
     },
     async execute(bindings) {

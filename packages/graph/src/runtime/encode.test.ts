@@ -1,6 +1,6 @@
 import { Tensor } from '@tilewise/core';
 import { referenceEngine } from '@tilewise/core/reference';
-import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
+import { createContext, type GpuContext, type GpuTensor, sdpa, webgpuEngine } from '@tilewise/webgpu';
 import { countingDevice } from '@tilewise/webgpu-host';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
@@ -86,6 +86,32 @@ describe('a compiled graph on WebGPU', () => {
       device.queue.submit([encoder.finish()]);
       expectClose(await read(ctx, bindings[y.id]), (await expected(changes))[y.id]);
     }
+    ctx.destroy();
+  });
+
+  test('is not recorded in part if a later partition cannot be recorded yet', async () => {
+    const { ctx, device, engine } = await prepared();
+    const g = new GraphBuilder();
+    const [x, k] = [g.input([1, 2, 4, 8]), g.input([1, 2, 4, 8])];
+    const doubled = g.op('Add', [x, x]);
+    g.graph.op('End', { inputs: [doubled], outputs: [] });
+    const [probabilities] = g.softmax(g.op('MatMul', [doubled, k], { transpose_b: true }));
+    g.op('MatMul', [probabilities, k]);
+    const compiled = g.graph.compile(engine);
+    expect(compiled.partitions).toHaveLength(2);
+    const [onGpu, operand] = [x, k].map(({ id }) => ctx.upload(g.bindings[id] as Tensor));
+    const { o: late } = sdpa(ctx, operand, operand, operand, { softcap: 3 });
+    const bindings: Record<number, GpuTensor> = { [x.id]: onGpu, [k.id]: late };
+    for (const t of compiled.outputs) bindings[t.id] = ctx.allocate(t.shape ?? [], 'f32');
+    // The first partition writes its result in the place of x.
+    bindings[doubled.id] = onGpu;
+    const encoder = device.createCommandEncoder();
+    expect(() => compiled.encode(encoder, bindings)).toThrow(/await ctx\.submitted\(\) first/);
+    await ctx.submitted();
+    compiled.encode(encoder, bindings);
+    device.queue.submit([encoder.finish()]);
+    const expected = (g.bindings[x.id] as Tensor).toFloat64().map(value => 2 * value);
+    expect(await read(ctx, onGpu)).toEqual(expected);
     ctx.destroy();
   });
 

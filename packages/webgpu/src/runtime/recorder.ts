@@ -1,5 +1,5 @@
 import { checkFunction, type Tensor } from '@tilewise/core';
-import { beginPass, type ComputePass, recordIn } from '../device/compute-pass.ts';
+import { beginPass, recordIn } from '../device/compute-pass.ts';
 import { noteFailure, submitWork } from '../device/gpu-work.ts';
 import { type OpenBatch, workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './memory/gpu-memory.ts';
@@ -22,14 +22,13 @@ interface WaitingCopy {
   reject(error: unknown): void;
 }
 
-/** The work of a batch. */
+/** The work of a batch, which the engine submits itself, or which the caller submits. */
 interface Batch {
   readonly runs: RecordedRun[];
   readonly copies: WaitingCopy[];
+  /** The caller's encoder or pass, to which the runs are written once all of them are known. */
+  readonly target?: object;
 }
-
-/** Where an engine records: in the caller's pass, or in a batch that the engine submits itself. */
-type Open = { readonly pass: ComputePass } | Batch;
 
 /**
  * Records the work of an engine: in its own pass, which is submitted when the outermost `batch` ends and all
@@ -37,7 +36,7 @@ type Open = { readonly pass: ComputePass } | Batch;
  */
 export class Recorder {
   readonly #ctx: GpuMemory;
-  #current: Open | null = null;
+  #current: Batch | null = null;
 
   constructor(ctx: GpuMemory) {
     this.#ctx = ctx;
@@ -45,18 +44,12 @@ export class Recorder {
 
   /** Whether the current recording is submitted by the caller. */
   get isCallers(): boolean {
-    return this.#current !== null && 'pass' in this.#current;
+    return this.#current?.target !== undefined;
   }
 
   /** Whether recorded work that has not been submitted may use a buffer. */
   uses(buffer: GPUBuffer): boolean {
-    const open = this.#current;
-    if (!open) return false;
-    if ('pass' in open) return true;
-    return (
-      open.runs.some(({ run }) => run.buffers.includes(buffer)) ||
-      open.copies.some(copy => copy.buffer === buffer)
-    );
+    return this.#current !== null && buffersOf(this.#current).includes(buffer);
   }
 
   /** Records a run, in the open batch or in a batch of its own. */
@@ -64,12 +57,8 @@ export class Recorder {
     const open = this.#current;
     const { trace } = this.#ctx;
     const recorded = { run: trace ? { ...run, encode: trace.bound(run.encode) } : run, afterwards };
-    if (!open) this.#submit({ runs: [recorded], copies: [] });
-    else if ('runs' in open) open.runs.push(recorded);
-    else {
-      workQueue(this.#ctx.device).demandUnused(recorded.run.buffers);
-      recorded.run.encode(open.pass);
-    }
+    if (open) open.runs.push(recorded);
+    else this.#submit({ runs: [recorded], copies: [] });
   }
 
   /**
@@ -118,7 +107,7 @@ export class Recorder {
    */
   download(tensor: GpuTensor): Promise<Tensor> {
     const open = this.#current;
-    if (!open || 'pass' in open) return this.#ctx.download(tensor);
+    if (!open || open.target) return this.#ctx.download(tensor);
     const read = this.#ctx.readBack(
       tensor,
       copy =>
@@ -134,16 +123,27 @@ export class Recorder {
   }
 
   /**
-   * Calls `work`, which records in the caller's encoder or pass.
-   * @throws InvalidArgumentError if `target` is neither.
+   * Calls `work`, and records what it runs in the caller's encoder or pass. If a call is inside another one
+   * with the same target, the outer call records all of it.
+   * @throws InvalidArgumentError if `target` is neither, or if a buffer is used by work that waits. In both
+   * cases, and if `work` throws, nothing is recorded.
    */
   encode(target: object, work: () => void): void {
     checkFunction('work', work);
     this.#ctx.checkAlive();
-    recordIn(target, this.#ctx.trace, pass => this.#recordIn({ pass }, work));
+    if (this.#current?.target === target) {
+      work();
+      return;
+    }
+    const open: Batch = { runs: [], copies: [], target };
+    this.#recordIn(open, work);
+    workQueue(this.#ctx.device).demandUnused(buffersOf(open));
+    recordIn(target, this.#ctx.trace, pass => {
+      for (const { run } of open.runs) run.encode(pass);
+    });
   }
 
-  #recordIn(open: Open, work: () => void): void {
+  #recordIn(open: Batch, work: () => void): void {
     const outer = this.#current;
     this.#current = open;
     try {
@@ -153,7 +153,8 @@ export class Recorder {
     }
   }
 
-  #submit({ runs, copies }: Batch): void {
+  #submit(batch: Batch): void {
+    const { runs, copies } = batch;
     if (runs.length + copies.length === 0) return;
     const { device } = this.#ctx;
     const submit = (): void => {
@@ -171,7 +172,7 @@ export class Recorder {
     const uncompiled = runs.filter(each => !each.run.isCompiled());
     workQueue(device).run({
       ready: uncompiled.length > 0 ? Promise.all(uncompiled.map(each => each.run.compile())) : undefined,
-      buffers: () => [...runs.flatMap(each => each.run.buffers), ...copies.map(({ buffer }) => buffer)],
+      buffers: () => buffersOf(batch),
       run: submit,
       fail(error) {
         noteFailure(
@@ -182,4 +183,9 @@ export class Recorder {
       },
     });
   }
+}
+
+/** The buffers that a batch reads or writes. */
+function buffersOf({ runs, copies }: Batch): GPUBuffer[] {
+  return [...runs.flatMap(({ run }) => run.buffers), ...copies.map(({ buffer }) => buffer)];
 }
