@@ -248,10 +248,3 @@ describe('misspelt options are refused', () => {
     expect(() => Tensor.zeros([1]).cast('f64' as never)).toThrow(/^dtype /);
   });
 });
-
-it('a bool tensor takes booleans, which other dtypes refuse', () => {
-  expect([...Tensor.from([true, false, true], [3], { dtype: 'bool' }).data]).toEqual([1, 0, 1]);
-  const strided = Tensor.from([false, true], [2], { dtype: 'bool', strides: [2] });
-  expect([...strided.data]).toEqual([0, 0, 1]);
-  expect(() => Tensor.from([true], [1])).toThrow('values must be numbers, got true at 0');
-});

@@ -53,19 +53,19 @@ export class Tensor implements TensorDesc {
 
   /**
    * A new tensor from logical row-major values, each converted once to the dtype: floats round to nearest
-   * even, integers truncate and wrap around as in typed arrays, and a bool is true for true and any number
-   * but 0. With `strides`, the storage has that layout, and gaps are 0. `overflow` is for values beyond the
-   * largest finite one of f16, bf16 or f8.
+   * even, integers truncate and wrap around as in typed arrays, and a bool is true for any value but 0. With
+   * `strides`, the storage has that layout, and gaps are 0. `overflow` is for values beyond the largest
+   * finite one of f16, bf16 or f8.
    * @throws InvalidShapeError if the number of values is not the product of `shape`; InvalidArgumentError for
-   * a value of another type and for an unknown option; and as `zeros`.
+   * a value that is not a number and for an unknown option; and as `zeros`.
    */
   static from(
-    values: ArrayLike<number> | readonly boolean[],
+    values: ArrayLike<number>,
     shape: Shape,
     options: StorageOptions & { readonly overflow?: Overflow | undefined } = {},
   ): Tensor {
     checkOptions('options', options, ['dtype', 'strides', 'overflow']);
-    checkValues(values, options.dtype === 'bool');
+    checkValues(values);
     checkOverflow(options.overflow);
     const { dtype, strides } = options;
     const t = Tensor.zeros(shape, { dtype, strides });
@@ -73,10 +73,9 @@ export class Tensor implements TensorDesc {
       const rule = `has ${values.length} elements, but shape [${shape}] has ${t.size}`;
       throw new InvalidShapeError('values', rule);
     }
-    const numbers = values as ArrayLike<number>; // `encodeArray` takes booleans for bool
-    if (t.isContiguous) encodeArray(t.dtype, numbers, t.data, options.overflow);
+    if (t.isContiguous) encodeArray(t.dtype, values, t.data, options.overflow);
     else {
-      const data = encodeArray(t.dtype, numbers, allocate(t.dtype, t.size), options.overflow);
+      const data = encodeArray(t.dtype, values, allocate(t.dtype, t.size), options.overflow);
       copyStrided(shape, { data, offset: 0, strides: contiguousStrides(shape) }, t);
     }
     return t;

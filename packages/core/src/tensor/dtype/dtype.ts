@@ -21,7 +21,7 @@ export interface DTypeInfo extends DTypeTraits {
 type Codec = Pick<DTypeInfo, 'decode' | 'encode'>;
 
 const identity = (x: number): number => x;
-const truth = (x: number | boolean): number => (+x === 0 ? 0 : 1);
+const truth = (x: number): number => (x === 0 ? 0 : 1);
 const asIs: Codec = { decode: identity, encode: identity };
 
 const row = (dtype: DType, allocate: DTypeInfo['allocate'], { decode, encode }: Codec = asIs): DTypeInfo => ({
