@@ -37,11 +37,9 @@ export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promi
     for (const tensor of merged.values()) engine.release(tensor);
     throw error;
   }
-  for (const [name, tensor] of merged) {
-    model.releaseReplaced(weights.get(name) as T);
-    weights.set(name, tensor);
-  }
-  for (const tensor of Object.values(adapter.tensors)) model.releaseReplaced(tensor);
+  const replaced = [...merged.keys()].map(name => weights.get(name) as T);
+  model.releaseReplaced([...replaced, ...Object.values(adapter.tensors)]);
+  for (const [name, tensor] of merged) weights.set(name, tensor);
   model.adapter = null;
   model.releaseUnused();
 }

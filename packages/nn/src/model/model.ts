@@ -146,23 +146,21 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
   }
 
-  /** Takes over tensors from a trainer of which weights are views. */
-  adopt(memory: readonly T[]): void {
-    for (const tensor of memory)
-      if (!this.#memory.has(tensor)) this.#memory.set(tensor, this.engine.primitives.placeOf(tensor));
+  /**
+   * Frees tensors that are replaced as weights. Memory of which they are views stays, because other weights
+   * may be views of it too: `releaseUnused` frees such memory.
+   */
+  releaseReplaced(tensors: Iterable<T>): void {
+    for (const tensor of tensors)
+      if (![...this.#memory].some(entry => this.#isPart(tensor, ...entry))) this.engine.release(tensor);
   }
 
   /**
-   * Frees a tensor that is replaced as a weight. Memory of which it is a view stays, because other weights
-   * may be views of it too: `releaseUnused` frees such memory.
+   * Frees memory that no weight uses any more.
+   * @param adopted tensors that the model takes over from a trainer, and of which weights are views.
    */
-  releaseReplaced(tensor: T): void {
-    for (const [memory, own] of this.#memory) if (this.#isPart(tensor, memory, own)) return;
-    this.engine.release(tensor);
-  }
-
-  /** Frees memory that no weight uses any more. */
-  releaseUnused(): void {
+  releaseUnused(adopted: readonly T[] = []): void {
+    for (const tensor of adopted) this.#memory.set(tensor, this.engine.primitives.placeOf(tensor));
     for (const [memory, own] of this.#memory) {
       if (Object.values(this.bindings()).some(tensor => this.#isPart(tensor, memory, own))) continue;
       this.#memory.delete(memory);
@@ -184,11 +182,10 @@ export class Model<T extends TensorDesc = TensorDesc> {
   /** Frees the model's memory on the engine. */
   release(): void {
     if (this.#isReleased) return;
+    const tensors = [...this.#memory.keys(), ...Object.values(this.bindings())];
     this.#isReleased = true;
-    for (const tensor of this.#memory.keys()) this.engine.release(tensor);
     for (const held of this.#held.values()) held.release();
-    for (const tensor of this.weights.values()) this.engine.release(tensor);
-    for (const tensor of Object.values(this.adapter?.tensors ?? {})) this.engine.release(tensor);
+    for (const tensor of tensors) this.engine.release(tensor);
   }
 }
 

@@ -48,7 +48,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   const buckets = bucketsOf(own, settingsOf);
   const optimizer = createOptimizer(engine, rule, {
     values: from ? restored(model, own, from, rule.state) : own,
-    release: tensor => model.releaseReplaced(tensor),
+    release: tensors => model.releaseReplaced(tensors),
     buckets,
     from: from?.tensors,
   });
@@ -69,8 +69,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
         tensors: { ...model.adapter.tensors, ...Object.fromEntries(optimizer.values) },
       };
     else for (const [name, value] of optimizer.values) model.weights.set(name, value);
-    model.adopt(optimizer.memory);
-    model.releaseUnused();
+    model.releaseUnused(optimizer.memory);
   }
 
   /** The rate of the next step, from the learning rate or its function. */
@@ -225,6 +224,6 @@ function restored<T extends TensorDesc>(
     for (const tensor of uploaded.values()) engine.release(tensor);
     throw error;
   }
-  for (const tensor of own.values()) model.releaseReplaced(tensor);
+  model.releaseReplaced(own.values());
   return uploaded;
 }

@@ -84,7 +84,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   );
   const [{ inputs }] = o.trace.graph.nodes.slice(-1);
   const at = Object.fromEntries(Object.keys(operands).map((name, n) => [name, storageDesc(inputs[n])]));
-  checkAttention(at, { scale, softcap, causal, left, dropout });
+  checkAttention(at, options);
   return o;
 }
 
@@ -94,14 +94,8 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
  */
 function checkAttention(
   { q, k, v, bias, mask }: Readonly<Record<string, TensorDesc>>,
-  {
-    left,
-    dropout: { p = 0, scheme } = { seed: 0 },
-    ...options
-  }: Pick<AttentionOptions, 'scale' | 'softcap' | 'causal' | 'left'> & {
-    dropout?: Partial<AttentionDropout>;
-  },
+  { scale, softcap, causal, left, dropout }: AttentionOptions,
 ): void {
-  const dropout = { p, seed: 0, scheme };
-  normalise({ q, k, v }, { ...options, window: { left }, bias, mask, dropout });
+  const known = dropout && { ...dropout, seed: 0, offset: 0 };
+  normalise({ q, k, v }, { scale, softcap, causal, window: { left }, bias, mask, dropout: known });
 }

@@ -76,12 +76,9 @@ export class Trace {
   constant(value: Tensor | number | bigint, dtype: GraphDType = 'f32'): Variable {
     if (!(value instanceof Tensor)) {
       const key = `${dtype} ${Object.is(value, -0) ? '-0' : value}`;
-      let known = this.#numbers.get(key);
-      if (!known) {
-        known = this.input([], dtype, 'constant');
-        this.constants.set(known.tensor.id, scalarTensor(known.tensor, value));
-        this.#numbers.set(key, known);
-      }
+      const known = this.#numbers.get(key) ?? this.input([], dtype, 'constant');
+      this.#numbers.set(key, known);
+      this.bindConstant(known.tensor, value);
       return known;
     }
     const variable = this.input(value.shape, value.dtype, 'constant');
@@ -90,8 +87,8 @@ export class Trace {
   }
 
   /** Sets the value of a scalar that other code added to the graph. */
-  bindConstant(tensor: LogicalTensor, value: number): void {
-    this.constants.set(tensor.id, Tensor.from([value], tensor.shape ?? [], { dtype: tensor.dtype as 'f32' }));
+  bindConstant(tensor: LogicalTensor, value: number | bigint): void {
+    this.constants.set(tensor.id, scalarTensor(tensor, value));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { elementCount, InvalidShapeError } from '@tilewise/core';
 import { unflatten } from '@tilewise/core/expr';
+import { type DropoutSchemeName, dropoutSchemeNames } from '@tilewise/philox';
 import {
   type AttentionPass,
   type CallSettings,
@@ -31,7 +32,7 @@ const schema = {
     alibi: { type: 'bool', default: false },
     score_mod: { type: 'string' },
     p: { type: 'f32' },
-    scheme: { type: 'string', among: ['onednn', 'torch-efficient', 'flash-attention-2'] },
+    scheme: { type: 'string', among: dropoutSchemeNames as readonly DropoutSchemeName[] },
     max_seq_len_q: { type: 's64' },
     max_seq_len_kv: { type: 's64' },
   },

@@ -17,7 +17,7 @@ const numbers = (seed: number): Tensor =>
 function optimizerOf(engine: TensorEngine<Tensor>, options: Parameters<typeof updateRule>[0], dtype = 'f32') {
   const values = new Map([['weight', numbers(1).cast(dtype as 'f32')]]);
   const buckets = bucketsOf(values, () => ({ rate: 1, weightDecay: 0.01 }));
-  return createOptimizer(engine, updateRule(options), { values, buckets });
+  return createOptimizer(engine, updateRule(options), { values, buckets, release: () => {} });
 }
 
 const numbersOf = (step: number) => ({ step, learningRate: 0.1, gradientScale: 0.5 });

@@ -45,8 +45,8 @@ export interface StepNumbers {
 export interface OptimizerStart<T> {
   /** In the dtypes of the model. */
   readonly values: ReadonlyMap<string, T>;
-  /** Frees a tensor of `values` when a copy replaces it. Default: the engine frees it. */
-  readonly release?: (tensor: T) => void;
+  /** Frees tensors of `values` that copies replace. */
+  readonly release: (tensors: Iterable<T>) => void;
   /** The parameters by dtype and settings. */
   readonly buckets: readonly Bucket[];
   /** A state from `state`, to continue from; by default the values and zeros. */
@@ -73,7 +73,7 @@ const VALUE = 'value';
 export function createOptimizer<T extends TensorDesc>(
   engine: TensorEngine<T>,
   rule: UpdateRule,
-  { values: given, release = tensor => engine.release(tensor), buckets, from = new Map() }: OptimizerStart<T>,
+  { values: given, release, buckets, from = new Map() }: OptimizerStart<T>,
 ): Optimizer<T> {
   const roles = [VALUE, ...rule.state];
   const keyOf = (role: string, name: string): string => (role === VALUE ? name : `${role}.${name}`);
@@ -106,7 +106,7 @@ export function createOptimizer<T extends TensorDesc>(
       for (const [name, to] of rounded?.views ?? []) copies.push([given.get(name) as T, to]);
     }
     await copyAll(engine, copies);
-    for (const value of given.values()) release(value);
+    release(given.values());
     memory = made;
     values = new Map(made.flatMap(each => [...stored(each).views]));
     return made;
