@@ -4,7 +4,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { logsOf, withExpectations } from './logs.ts';
 
-export { compilerErrors } from './compiler-errors.ts';
 export { refusedLines } from './refused-lines.ts';
 
 /** The examples of a README or of a page of the guide, and a function that runs them. */
@@ -14,8 +13,6 @@ export interface ReadmeExamples {
    * code of the previous block; a block `ts live` can also be run on the documentation site.
    */
   readonly examples: readonly string[];
-  /** The examples in TypeScript. */
-  readonly inTypeScript: readonly string[];
   /**
    * Runs an example on the sources of the workspace's packages and returns the values that it logged. Fails
    * if a line `console.log(x); // => text` logs anything but the text; `…` in the text matches anything.
@@ -26,10 +23,8 @@ export interface ReadmeExamples {
 /** The examples of a Markdown file. They can import what the package that contains the file can import. */
 export function readmeExamples(page: URL): ReadmeExamples {
   const folder = packageFolder(fileURLToPath(new URL('.', page)));
-  const examples = examplesIn(readFileSync(page, 'utf8'));
   return {
-    examples: examples.map(({ code }) => code),
-    inTypeScript: examples.flatMap(({ language, code }) => (language === 'ts' ? [code] : [])),
+    examples: examplesIn(readFileSync(page, 'utf8')),
     async run(code) {
       const { outputFiles } = await build({
         stdin: { contents: withExpectations(code), resolveDir: folder, loader: 'ts' },
@@ -56,12 +51,10 @@ export function readmeExamples(page: URL): ReadmeExamples {
   };
 }
 
-function examplesIn(text: string): { readonly language: string; readonly code: string }[] {
-  const examples: { language: string; code: string }[] = [];
-  for (const [, language, continued, code] of text.matchAll(
-    /^```(ts|js)(?: live)?( continued)?\n(.*?)^```$/gms,
-  ))
-    examples.push({ language, code: continued ? (examples.at(-1)?.code ?? '') + code : code });
+function examplesIn(text: string): string[] {
+  const examples: string[] = [];
+  for (const [, continued, code] of text.matchAll(/^```(?:ts|js)(?: live)?( continued)?\n(.*?)^```$/gms))
+    examples.push(continued ? (examples.at(-1) ?? '') + code : code);
   return examples;
 }
 

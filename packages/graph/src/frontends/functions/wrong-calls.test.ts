@@ -52,6 +52,11 @@ test.each<[string, () => unknown, string]>([
   ],
   ['a dropout of all', () => attending({ dropout: { p: 2, seed: 1, offset: 0 } }), 'dropout.p must be'],
   [
+    'a dropout without p',
+    () => attending({ dropout: any({ seed: 1 }) }),
+    'dropout.p must be a number in [0, 1), got undefined',
+  ],
+  [
     'no operands',
     () => shapeOf(() => ops.attention(any(undefined), any(undefined), any(undefined))),
     'an operand of Sdpa must be a variable of',
