@@ -3,6 +3,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../testing/tiny-model.ts';
 import { createTrainer, generate, loadModel, type Model, mergeAdapter, saveAdapter } from './index.ts';
+import { downloadAll } from './model/download.ts';
 
 const engine = cpuEngine();
 const load = () => loadModel(filesOf(tinyLlama), { engine });
@@ -69,9 +70,7 @@ test('a trainer whose adapter was merged is refused', async () => {
 
 /** The numbers of all weights of a model. */
 async function weightsOf(model: Model<Tensor>): Promise<readonly Float32Array[]> {
-  const found: Float32Array[] = [];
-  for (const tensor of model.weights.values()) found.push((await engine.download(tensor)).toFloat32());
-  return found;
+  return [...(await downloadAll(engine, model.weights)).values()].map(tensor => tensor.toFloat32());
 }
 
 describe.each([true, false])(

@@ -1,6 +1,7 @@
 """Records random numbers of JAX, XLA and Triton in `recorded-runs.json`, for the tests of `src/interop`.
 
-Run: python3 record-runs.py, with jax, torch and triton installed. Triton runs in its interpreter, without a GPU.
+Run: python3 record-runs.py && npx biome check --write, with jax, torch and triton installed. Triton runs in its
+interpreter, without a GPU.
 """
 
 import json

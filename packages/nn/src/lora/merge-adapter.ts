@@ -41,7 +41,7 @@ export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promi
   model.releaseReplaced([...replaced, ...Object.values(adapter.tensors)]);
   for (const [name, tensor] of merged) weights.set(name, tensor);
   model.adapter = null;
-  model.releaseUnused();
+  model.updateMemory();
 }
 
 function mergedWeight(

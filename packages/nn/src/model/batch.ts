@@ -84,7 +84,7 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
   if (S > limits.positions)
     throw new InvalidArgumentError(
       'tokens',
-      `must be at most ${limits.positions} per row, the model's positions, got ${S}`,
+      `must have rows of at most ${limits.positions} positions, got ${S}`,
     );
   if (tokenTypes && limits.tokenTypes === 0) throw new InvalidArgumentError('tokenTypes', absent.rule);
   const types = tokenTypes && rowsOf('tokenTypes', tokenTypes, limits.tokenTypes, lengths);

@@ -48,7 +48,7 @@ test.each([
   const model = await loadModel(filesOf(config), { engine });
   expect((await model.logits({ tokens: [[1, 2, 3, 4]] })).shape).toEqual([1, 4, 11]);
   await expect(model.logits({ tokens: [[1, 2, 3, 4, 5]] })).rejects.toThrow(
-    "tokens must be at most 4 per row, the model's positions, got 5",
+    'tokens must have rows of at most 4 positions, got 5',
   );
 });
 

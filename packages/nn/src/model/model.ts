@@ -148,7 +148,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
 
   /**
    * Frees tensors that are replaced as weights. Memory of which they are views stays, because other weights
-   * may be views of it too: `releaseUnused` frees such memory.
+   * may be views of it too: `updateMemory` frees such memory.
    */
   releaseReplaced(tensors: Iterable<T>): void {
     for (const tensor of tensors)
@@ -156,10 +156,10 @@ export class Model<T extends TensorDesc = TensorDesc> {
   }
 
   /**
-   * Frees memory that no weight uses any more.
-   * @param adopted tensors that the model takes over from a trainer, and of which weights are views.
+   * Takes over the memory of which weights are views, and frees memory that no weight uses any more.
+   * @param adopted the tensors of a trainer of which weights are views.
    */
-  releaseUnused(adopted: readonly T[] = []): void {
+  updateMemory(adopted: readonly T[] = []): void {
     for (const tensor of adopted) this.#memory.set(tensor, this.engine.primitives.placeOf(tensor));
     for (const [memory, own] of this.#memory) {
       if (Object.values(this.bindings()).some(tensor => this.#isPart(tensor, memory, own))) continue;

@@ -69,7 +69,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
         tensors: { ...model.adapter.tensors, ...Object.fromEntries(optimizer.values) },
       };
     else for (const [name, value] of optimizer.values) model.weights.set(name, value);
-    model.releaseUnused(optimizer.memory);
+    model.updateMemory(optimizer.memory);
   }
 
   /** The rate of the next step, from the learning rate or its function. */

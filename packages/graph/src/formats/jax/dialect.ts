@@ -15,6 +15,7 @@ const functions: Readonly<Record<string, string>> = {
 /** The Python of JAX. */
 export const jaxDialect: Dialect = {
   library: 'JAX',
+  dropoutSchemes: ['onednn', 'torch-efficient'],
   module: 'jnp',
   element: (name, x) => `${functions[name] ?? `jnp.${name}`}(${bare(x)})`,
   dtype: dtype => `jnp.${dtypes[dtype]}`,
@@ -31,7 +32,7 @@ export const jaxDialect: Dialect = {
   reduce: (op, x, axes, keeps) => `${x}.${op}(${axes}${keeps ? ', keepdims=True' : ''})`,
   softmax: (x, axis, log) => `jax.nn.${log ? 'log_softmax' : 'softmax'}(${x}, axis=${axis})`,
   parameter: name => `parameters["${name}"]`,
-  // Indices that JAX traces cannot select from NumPy's arrays.
+  // A traced array cannot index a NumPy array.
   constant: name => `jnp.asarray(constants["${name}"])`,
   rescaled: (call, scale) => `replace(${call}, scale=${scale})`,
 };

@@ -103,7 +103,7 @@ const calls: Readonly<Record<string, Call>> = {
   },
 };
 
-/** What only PyTorch can run. */
+/** Calls that are exported to PyTorch only. */
 const onlyTorch: Readonly<Record<string, Call>> = {
   'dropout as in FlashAttention-2': { attrs: { p: 0.3, scheme: 'flash-attention-2' }, more: dropped },
 };
@@ -162,7 +162,7 @@ test('refuses the masks of FlashAttention-2 where Python does not draw them', ()
     return g.graph;
   };
   expect(() => toJax(written('o'))).toThrow(
-    "dropout scheme 'flash-attention-2', which is exported to PyTorch",
+    "dropout scheme 'flash-attention-2', which is not exported to JAX",
   );
   expect(() => toTorch(written('o dropoutMask'))).toThrow("result 'dropoutMask' of the dropout scheme");
 });

@@ -12,6 +12,7 @@ const reductions = { sum: 'sum', max: 'amax', min: 'amin' } as const;
 /** The Python of PyTorch. */
 export const torchDialect: Dialect = {
   library: 'PyTorch',
+  dropoutSchemes: ['onednn', 'torch-efficient', 'flash-attention-2'],
   module: 'torch',
   element: (name, x) => `${x}.${name}()`,
   dtype: dtype => `torch.${dtypes[dtype]}`,

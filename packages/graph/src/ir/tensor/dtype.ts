@@ -59,3 +59,6 @@ const byOneDnnName = new Map(
 export function dtypeOfOneDnn(name: string): GraphDType | undefined {
   return byOneDnnName.get(name);
 }
+
+/** The largest finite f32. */
+export const LARGEST_F32 = 3.4028234663852886e38;

@@ -1,5 +1,6 @@
 import type { GraphNode } from '../../../ir/node.ts';
 import { flagOf, numberOf, numbersOf } from '../../../ir/schema/attribute.ts';
+import { LARGEST_F32 } from '../../../ir/tensor/dtype.ts';
 import type { OnnxAttribute } from '../model.ts';
 import { commonDType, renamed, same, type Translation, type Translations } from './translation.ts';
 import type { OnnxWriter } from './writer.ts';
@@ -108,7 +109,7 @@ function softmaxWithStats(
   const x = write.as(src, 'f32');
   const zeroes = attributes.mode === 'inf_as_zero';
   const largest = write.node('ReduceMax', [x, axes]);
-  const max = zeroes ? write.node('Max', [largest, write.numbers([-3.4028234663852886e38])]) : largest;
+  const max = zeroes ? write.node('Max', [largest, write.numbers([-LARGEST_F32])]) : largest;
   const e = write.node('Exp', [write.node('Sub', [x, max])]);
   const sum = write.node('ReduceSum', [e, axes]);
   const dead = zeroes ? write.node('Equal', [sum, write.numbers([0])]) : null;

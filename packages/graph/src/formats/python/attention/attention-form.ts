@@ -98,7 +98,7 @@ function dropoutOf(
   writer: ProgramWriter,
   operands: Readonly<Record<string, number>>,
   p: number | undefined,
-  scheme: string | undefined,
+  scheme = 'onednn',
 ): DropoutCode {
   const mask = operands['dropout.mask'];
   if (mask !== undefined) {
@@ -108,8 +108,9 @@ function dropoutOf(
   }
   const seed = operands['dropout.seed'];
   if (p === undefined || seed === undefined) return {};
-  if (scheme === 'flash-attention-2' && writer.lines.dialect.library === 'JAX')
-    throw new ExportError(`has the dropout scheme '${scheme}', which is exported to PyTorch only`);
+  const { dropoutSchemes, library } = writer.lines.dialect;
+  if (!dropoutSchemes.includes(scheme))
+    throw new ExportError(`has the dropout scheme '${scheme}', which is not exported to ${library}`);
   return { drawn: drawing(writer, literal(p).code, seed, operands['dropout.offset'], scheme), scheme };
 }
 

@@ -20,6 +20,8 @@ export type ElementFunction =
 export interface Dialect {
   /** The library's name in errors and comments. */
   readonly library: string;
+  /** The dropout schemes whose masks the program draws. */
+  readonly dropoutSchemes: readonly string[];
   /** The module with the library's functions: `torch` or `jnp`. */
   readonly module: string;
   element(name: ElementFunction, x: string): string;

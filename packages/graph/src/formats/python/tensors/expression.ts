@@ -6,6 +6,7 @@ import {
   type UnaryOp,
   type VariableName,
 } from '@tilewise/core/expr';
+import { LARGEST_F32 } from '../../../ir/tensor/dtype.ts';
 import { ExportError } from './axes.ts';
 import type { Dialect, ElementFunction } from './dialect.ts';
 
@@ -60,9 +61,6 @@ export function literal(value: number, type: Expr['type'] = 'f32'): PythonExpr {
   return { code: text, level: value < 0 || Object.is(value, -0) ? NEGATIVE : ATOM, value };
 }
 
-/** The largest f32. */
-const LARGEST = 2 ** 128 - 2 ** 104;
-
 /**
  * The shortest decimal that rounds to the same f32, and is no larger than the largest f32: PyTorch refuses
  * larger numbers, even those that round to it.
@@ -70,7 +68,7 @@ const LARGEST = 2 ** 128 - 2 ** 104;
 function shortest(value: number): string {
   const f32 = Math.fround(value);
   const digits = Array.from({ length: 9 }, (_, n) => Number(f32.toPrecision(n + 1)));
-  const text = `${digits.find(x => Math.fround(x) === f32 && Math.abs(x) <= LARGEST) ?? f32}`;
+  const text = `${digits.find(x => Math.fround(x) === f32 && Math.abs(x) <= LARGEST_F32) ?? f32}`;
   const signed = Object.is(f32, -0) ? '-0' : text;
   return /[.e]/.test(signed) ? signed.replace('e+', 'e') : `${signed}.0`;
 }

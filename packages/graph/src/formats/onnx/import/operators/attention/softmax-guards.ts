@@ -1,11 +1,9 @@
+import { LARGEST_F32 } from '../../../../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes, shapeOf } from '../../../../../ir/tensor/shape.ts';
 import type { Draft, DraftNode } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import type { Value } from '../../value.ts';
-
-/** The largest finite f32. */
-const LARGEST = 3.4028234663852886e38;
 
 const isConstant = (node: DraftNode | undefined, value: number): boolean =>
   node?.kind === 'Constant' && `${node.given.value}` === `${value}`;
@@ -103,7 +101,7 @@ export function isInfinite(
   const wide = draft.cast(x, 'f32');
   const compare = (kind: 'Greater' | 'Less', bound: number): LogicalTensor =>
     draft.test(kind, wide, draft.scalar(bound, 'f32'));
-  if (!negative) return compare('Greater', LARGEST);
-  const isLow = compare('Less', -LARGEST);
-  return positive ? draft.test('LogicalOr', compare('Greater', LARGEST), isLow) : isLow;
+  if (!negative) return compare('Greater', LARGEST_F32);
+  const isLow = compare('Less', -LARGEST_F32);
+  return positive ? draft.test('LogicalOr', compare('Greater', LARGEST_F32), isLow) : isLow;
 }
