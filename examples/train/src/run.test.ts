@@ -105,7 +105,7 @@ test('attention maps are causal distributions, one per layer and head', async ()
   await expect(model.attentionProbabilities({ tokens: [[]] })).rejects.toThrow(InvalidArgumentError);
   const long = [new Array<number>(9).fill(0)];
   await expect(model.attentionProbabilities({ tokens: long })).rejects.toThrow(
-    /must be at most 8 per row.* got 9/,
+    /rows of at most 8 positions, got 9/,
   );
 });
 
