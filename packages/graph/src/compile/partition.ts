@@ -1,6 +1,7 @@
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import type { GraphNode } from '../ir/node.ts';
-import type { Topology } from '../ir/topology.ts';
+import { postOrder } from '../ir/post-order.ts';
+import { producersOf, type Topology } from '../ir/topology.ts';
 import type { Match } from '../passes/match.ts';
 import { patterns } from '../passes/patterns.ts';
 
@@ -92,24 +93,13 @@ class Groups {
       if (group) group.nodes.push(node);
       else groups.set(match ?? node, { nodes: [node], match });
     }
-    const order = new Set<OperationGroup>();
-    const open: OperationGroup[] = [...groups.values()].reverse();
-    // A group is added on its second visit, after the groups that it needs.
-    const entered = new Set<OperationGroup>();
-    for (let group = open.at(-1); group; group = open.at(-1)) {
-      if (entered.has(group)) {
-        order.add(group);
-        open.pop();
-        continue;
-      }
-      entered.add(group);
-      for (const { id } of group.nodes.flatMap(node => node.inputs).reverse()) {
-        const producer = this.#topology.producers.get(id);
-        const needed = producer && groupOf(producer);
-        if (needed && !entered.has(needed)) open.push(needed);
-      }
-    }
-    return [...order];
+    const { producers } = this.#topology;
+    return postOrder<OperationGroup>(groups.values(), group => {
+      const needed = group.nodes
+        .flatMap(node => producersOf(node, producers))
+        .flatMap(node => groupOf(node) ?? []);
+      return needed.filter(other => other !== group);
+    });
   }
 
   /**

@@ -2,6 +2,7 @@ import { InvalidShapeError } from '@tilewise/core';
 import { InvalidGraphError } from '../errors.ts';
 import { inferShapes } from './infer.ts';
 import { describeNode, type GraphNode } from './node.ts';
+import { postOrder } from './post-order.ts';
 import { describeTensor, type LogicalShape, type LogicalTensor } from './tensor/logical-tensor.ts';
 
 /** An operation that reads a tensor, and the index of the input. */
@@ -74,7 +75,10 @@ export function connect(
       producers.set(id, node);
     }
   }
-  const order = sort(nodes, producers);
+  const needsOf = (node: GraphNode): GraphNode[] => producersOf(node, producers);
+  const order = postOrder(nodes, needsOf, cycle => {
+    throw cycleError(cycle);
+  });
   let shapes: ReadonlyMap<number, LogicalShape> | undefined;
   const usesOf = (tensor: number): readonly Use[] => uses.get(tensor) ?? [];
   return {
@@ -93,6 +97,11 @@ export function connect(
       return shapes.get(tensor) ?? null;
     },
   };
+}
+
+/** The operations whose results an operation reads; one for each input that has a producer. */
+export function producersOf({ inputs }: GraphNode, producers: Topology['producers']): GraphNode[] {
+  return inputs.flatMap(({ id }) => producers.get(id) ?? []);
 }
 
 function knownShapes(
@@ -121,37 +130,15 @@ function tensorError(id: number, rule: string): InvalidGraphError {
   return new InvalidGraphError(`tensor ${id} ${rule}`, `tensor ${id}`);
 }
 
-function sort(nodes: readonly GraphNode[], producers: ReadonlyMap<number, GraphNode>): GraphNode[] {
-  const order: GraphNode[] = [];
-  const state = new Map<GraphNode, 'open' | 'done'>();
-  for (const start of nodes) {
-    // An explicit stack, because recursion over a long chain would overflow the call stack.
-    const stack: { readonly node: GraphNode; next: number }[] = [{ node: start, next: 0 }];
-    if (state.has(start)) continue;
-    state.set(start, 'open');
-    for (let top = stack.at(-1); top; top = stack.at(-1)) {
-      if (top.next === top.node.inputs.length) {
-        state.set(top.node, 'done');
-        order.push(top.node);
-        stack.pop();
-        continue;
-      }
-      const tensor = top.node.inputs[top.next++];
-      const producer = producers.get(tensor.id);
-      if (producer === undefined || state.get(producer) === 'done') continue;
-      if (state.get(producer) === 'open') {
-        const from = stack.findIndex(entry => entry.node === producer);
-        const names = stack.slice(from).map(entry => describeNode(entry.node));
-        throw new InvalidGraphError(
-          `the graph has a cycle through tensor ${tensor.id}: ${[...names].reverse().join(' → ')}`,
-          `tensor ${tensor.id}`,
-        );
-      }
-      state.set(producer, 'open');
-      stack.push({ node: producer, next: 0 });
-    }
-  }
-  return order;
+/** An error about operations of which each reads a result of the next, and the last of the first. */
+function cycleError(cycle: readonly GraphNode[]): InvalidGraphError {
+  const read = new Set(cycle[cycle.length - 1].inputs.map(({ id }) => id));
+  const tensor = cycle[0].outputs.find(({ id }) => read.has(id));
+  const path = cycle.map(describeNode).reverse().join(' → ');
+  return new InvalidGraphError(
+    `the graph has a cycle through tensor ${tensor?.id}: ${path}`,
+    `tensor ${tensor?.id}`,
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { GraphNode } from '../../ir/node.ts';
+import { postOrder } from '../../ir/post-order.ts';
 import { floats } from '../../ir/schema/ports.ts';
-import type { Topology } from '../../ir/topology.ts';
+import { producersOf, type Topology } from '../../ir/topology.ts';
 
 /** An elementwise operation on the scores, and the index of the input that is the score. */
 export interface Link {
@@ -86,32 +87,13 @@ function isLink({ kind, operation, outputs: [dst] }: GraphNode): boolean {
 /** The operations that compute a tensor of indices, in topological order; empty for any other tensor. */
 export function indexOperations(tensor: number, { producers }: Topology): GraphNode[] {
   const found = new Set<GraphNode>();
-  const seen = new Set<GraphNode>();
-  const stack = [producers.get(tensor)];
-  for (let node = stack.at(-1); stack.length > 0; node = stack.at(-1)) {
-    const isNew = node && !seen.has(node);
-    if (node && isNew) {
-      seen.add(node);
-      if (node.operation.element !== undefined) stack.push(...node.inputs.map(t => producers.get(t.id)));
-      continue;
-    }
-    stack.pop();
-    if (node && isOfIndices(node, producers, found)) found.add(node);
+  const root = producers.get(tensor);
+  const computed = postOrder(root ? [root] : [], node =>
+    node.operation.element === undefined ? [] : producersOf(node, producers),
+  );
+  for (const node of computed) {
+    const isComputed = producersOf(node, producers).some(other => found.has(other));
+    if (node.kind === 'GenIndex' || (isComputed && node.operation.element)) found.add(node);
   }
   return [...found];
-}
-
-function isOfIndices(
-  { kind, operation, inputs }: GraphNode,
-  producers: Topology['producers'],
-  found: ReadonlySet<GraphNode>,
-): boolean {
-  if (kind === 'GenIndex') return true;
-  return (
-    operation.element !== undefined &&
-    inputs.some(({ id }) => {
-      const producer = producers.get(id);
-      return producer !== undefined && found.has(producer);
-    })
-  );
 }
