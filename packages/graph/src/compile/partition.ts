@@ -41,13 +41,12 @@ class Groups {
   readonly #claimed = new Map<GraphNode, Match>();
   /** The index of each operation in the topological order. */
   readonly #places: ReadonlyMap<GraphNode, number>;
-  /** The last index of a match, by its first index. */
-  readonly #ends: number[];
+  /** The last index of the matches whose results are first read at an index. */
+  readonly #ends: number[] = [];
 
   constructor(topology: Topology) {
     this.#topology = topology;
     this.#places = new Map(topology.order.map((node, place) => [node, place]));
-    this.#ends = topology.order.map((_, place) => place);
   }
 
   matchOf(node: GraphNode): Match | undefined {
@@ -56,9 +55,11 @@ class Groups {
 
   claim(match: Match): void {
     for (const node of match.nodes) this.#claimed.set(node, match);
-    const places = this.#placesOf(match);
-    const first = places.reduce((a, b) => Math.min(a, b));
-    this.#ends[first] = places.reduce((a, b) => Math.max(a, b));
+    const first = this.#readersOf(match).reduce(
+      (place, node) => Math.min(place, this.#placeOf(node)),
+      this.#places.size,
+    );
+    this.#ends[first] = Math.max(this.#ends[first] ?? 0, this.#endOf(match));
   }
 
   /**
@@ -66,19 +67,18 @@ class Groups {
    */
   canClaim(match: Match): boolean {
     const { nodes } = match;
-    for (const node of nodes) if (this.#claimed.has(node)) return false;
+    for (const node of nodes) if (this.matchOf(node)) return false;
     const seen = new Set<GraphNode>();
     const end = this.#noWayBackAfter(match);
-    const isNear = (node: GraphNode): boolean => (this.#places.get(node) ?? 0) <= end;
-    const stack = [...nodes].flatMap(node => this.#readers(node).filter(reader => !nodes.has(reader)));
+    const stack = this.#readersOf(match);
     for (let node = stack.pop(); node; node = stack.pop()) {
       if (nodes.has(node)) return false;
-      if (seen.has(node) || !isNear(node)) continue;
+      if (seen.has(node) || this.#placeOf(node) > end) continue;
       // Reaching one operation of a match reaches all of them.
-      const together = this.#claimed.get(node)?.nodes ?? [node];
+      const together = this.matchOf(node)?.nodes ?? [node];
       for (const member of together) {
         seen.add(member);
-        stack.push(...this.#readers(member).filter(reader => !seen.has(reader)));
+        stack.push(...this.#readers(member));
       }
     }
     return true;
@@ -86,10 +86,10 @@ class Groups {
 
   inOrder(): OperationGroup[] {
     const groups = new Map<Match | GraphNode, { nodes: GraphNode[]; match: Match | null }>();
-    const groupOf = (node: GraphNode) => groups.get(this.#claimed.get(node) ?? node);
+    const groupOf = (node: GraphNode) => groups.get(this.matchOf(node) ?? node);
     for (const node of this.#topology.order) {
       const group = groupOf(node);
-      const match = this.#claimed.get(node) ?? null;
+      const match = this.matchOf(node) ?? null;
       if (group) group.nodes.push(node);
       else groups.set(match ?? node, { nodes: [node], match });
     }
@@ -103,17 +103,27 @@ class Groups {
   }
 
   /**
-   * The index after which no path leads back to a match: paths go forward in the order, and backward only
-   * within a match.
+   * The index after which no path leads back to a match. Paths go forward in the order, except from the last
+   * operations of another match to the readers of its first results.
    */
   #noWayBackAfter(match: Match): number {
-    let end = this.#placesOf(match).reduce((a, b) => Math.max(a, b));
-    for (let place = 0; place <= end; place++) end = Math.max(end, this.#ends[place]);
+    let end = this.#endOf(match);
+    for (let place = 0; place <= end; place++) end = Math.max(end, this.#ends[place] ?? 0);
     return end;
   }
 
-  #placesOf({ nodes }: Match): number[] {
-    return [...nodes].map(node => this.#places.get(node) ?? 0);
+  /** The index of the last operation of a match. */
+  #endOf({ nodes }: Match): number {
+    return [...nodes].reduce((place, node) => Math.max(place, this.#placeOf(node)), 0);
+  }
+
+  #placeOf(node: GraphNode): number {
+    return this.#places.get(node) as number;
+  }
+
+  /** The operations outside a match that read its results. */
+  #readersOf({ nodes }: Match): GraphNode[] {
+    return [...nodes].flatMap(node => this.#readers(node).filter(reader => !nodes.has(reader)));
   }
 
   #readers(node: GraphNode): GraphNode[] {
