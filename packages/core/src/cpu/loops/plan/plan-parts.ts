@@ -1,5 +1,6 @@
 import { load } from '../../../expr/nodes/create-node.ts';
 import type { Expr } from '../../../expr/nodes/expr.ts';
+import { loads } from '../../../expr/nodes/walk.ts';
 import { inputName } from '../../../primitive/element.ts';
 import { broadcastStrides, offsetOf } from '../../../primitive/host/lines/reader.ts';
 import { type DomainPart, domainParts, exprWithin, type Place } from './domain-parts.ts';
@@ -15,6 +16,11 @@ export function planParts(
   domain: readonly number[],
   output: LoopOutput,
 ): readonly LoopPlan[] | null {
+  // Most expressions read every tensor element by element, along the whole domain.
+  if (loads(expr).every(({ index }) => index.length === 0)) {
+    const plan = planLoop(expr, inputs, domain, output);
+    return plan && [plan];
+  }
   const plans: LoopPlan[] = [];
   for (const part of domainParts(expr, domain)) {
     const plan = planPart(expr, inputs, domain, part, output);
