@@ -40,6 +40,27 @@ test.each([
   expect(() => tokenizer.encode('hello')).toThrow(/tokenizer.json/);
 });
 
+test.each([
+  ['digits of any script, one by one', { type: 'Digits', individual_digits: true }, 'x ²٣', ['x ', '²', '٣']],
+  ['numbers of any script', { type: 'Digits', individual_digits: false }, 'x ²٣', ['x ', '²٣']],
+  ['each punctuation mark', { type: 'Punctuation' }, 'x!?«', ['x', '!', '?', '«']],
+  ['runs of punctuation', { type: 'Punctuation', behavior: 'Contiguous' }, 'x!?«', ['x', '!?«']],
+])('a pre-tokenizer splits off %s', async (_, part, text, pieces) => {
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false };
+  const base = tinyTokenizer();
+  const { vocab, ...rest } = base.model as { readonly vocab: Readonly<Record<string, number>> };
+  const characters = new Map(Object.entries(vocab).map(([character, byte]) => [byte, character]));
+  const spelled = (piece: string) =>
+    [...new TextEncoder().encode(piece)].map(b => characters.get(b)).join('');
+  // Each piece is a token, and so is the whole text.
+  const added = [...pieces, text].map((piece, n) => [spelled(piece), TINY_VOCABULARY + n]);
+  const model = { ...rest, ignore_merges: true, vocab: { ...vocab, ...Object.fromEntries(added) } };
+  const pre_tokenizer = { type: 'Sequence', pretokenizers: [part, bytes] };
+  const tokenizer = await loadTokenizer(filesOf({ 'tokenizer.json': { ...base, model, pre_tokenizer } }));
+  const tokens = tokenizer.encode(text);
+  expect(tokens.map(token => tokenizer.decode([token]))).toEqual(pieces);
+});
+
 test('a conversation is written by the template of the model', async () => {
   const messages: ChatMessage[] = [{ role: 'user', content: 'hello' }];
   const tokenizer = await load();

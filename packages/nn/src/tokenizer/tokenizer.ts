@@ -5,6 +5,7 @@ import { flag, text as textRule } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
+import { withSplits } from './pre-tokenizer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -60,7 +61,10 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no tokenizer.json');
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
   const template = chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
-  const tokenizer = namingFile(() => new Tokenizer(json, config));
+  const tokenizer = namingFile(() => {
+    const pre_tokenizer = withSplits(json.pre_tokenizer);
+    return new Tokenizer({ ...json, pre_tokenizer }, config);
+  });
   const encode = (text: string, options: EncodeOptions = {}): number[] => {
     checkFields('options', options, encodeRules);
     checkArgument('text', text, textRule);
