@@ -150,6 +150,17 @@ test('lines keep the spaces that they begin with, whose first one a decoder remo
 test('what is missing or wrong is an error that names the file', async () => {
   await expect(loadTokenizer(filesOf({}))).rejects.toThrow('the model has no tokenizer.json');
   await expect(loadTokenizer(filesOf({ 'tokenizer.json': {} }))).rejects.toThrow('tokenizer.json');
+  const wrong: readonly [change: object, message: string][] = [
+    [
+      { normalizer: { type: 'Nmt' } },
+      'tokenizer.json is damaged or not supported: Unknown Normalizer type: Nmt',
+    ],
+    [{ model: { type: 'WordLevel', vocab: {} } }, "tokenizer.json: model.type must be 'BPE', 'WordPiece' or"],
+  ];
+  for (const [change, message] of wrong)
+    await expect(
+      loadTokenizer(filesOf({ 'tokenizer.json': { ...tinyTokenizer(), ...change } })),
+    ).rejects.toThrow(message);
   await expect(load({ chat_template: '{% for %}' })).rejects.toThrow(
     'chat_template is not a valid Jinja template',
   );

@@ -4,6 +4,7 @@ import { checkArgument, checkFields, type FieldRules } from '../checks/check-fie
 import { flag, text as textRule } from '../checks/rules.ts';
 import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
+import { ConfigError } from '../files/config/config-error.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 import { withSplits } from './pre-tokenizer.ts';
 
@@ -46,6 +47,8 @@ export interface TextStream {
   push(token: number): string;
 }
 
+const file = 'tokenizer.json';
+
 /** The character that a decoder writes for invalid or incomplete bytes. */
 const INCOMPLETE = '\ufffd';
 
@@ -53,14 +56,15 @@ const INCOMPLETE = '\ufffd';
  * Loads the tokenizer of a model: `tokenizer.json`, and if they exist, `tokenizer_config.json` and
  * `chat_template.jinja`. The packages `@huggingface/tokenizers` and `@huggingface/jinja` are peer
  * dependencies.
- * @throws CheckpointError for a model whose `tokenizer.json` is missing or damaged; ConfigError for an
- * invalid chat template.
+ * @throws CheckpointError for a model whose `tokenizer.json` is missing or damaged, or has a part that is not
+ * supported; ConfigError for a kind of tokenizer that is not supported, and for an invalid chat template.
  */
 export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
-  const json = await readJson(files, 'tokenizer.json');
-  if (json === null) throw new CheckpointError({ file: files.name }, 'has no tokenizer.json');
+  const json = await readJson(files, file);
+  if (json === null) throw new CheckpointError({ file: files.name }, `has no ${file}`);
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
   const template = chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
+  checkKind(json);
   const tokenizer = namingFile(() => {
     const pre_tokenizer = withSplits(json.pre_tokenizer);
     return new Tokenizer({ ...json, pre_tokenizer }, config);
@@ -96,6 +100,19 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   };
 }
 
+/** The kinds of tokenizers that are supported; old files do not name theirs. */
+const kinds: readonly unknown[] = ['BPE', 'WordPiece', 'Unigram', undefined];
+
+function checkKind({ model }: Json): void {
+  const { type } = { ...(model as Json) };
+  if (!kinds.includes(type))
+    throw new ConfigError(
+      'model.type',
+      `must be 'BPE', 'WordPiece' or 'Unigram', got ${describeValue(type)}`,
+      file,
+    );
+}
+
 /**
  * Whether spaces before punctuation are removed from decoded texts. As in transformers 5, the option is false
  * by default, and ignored for BPE, whose texts have such spaces on purpose.
@@ -113,7 +130,8 @@ function namingFile<R>(read: () => R): R {
   try {
     return read();
   } catch (cause) {
-    throw new CheckpointError({ file: 'tokenizer.json', cause }, 'is not a valid tokenizer');
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CheckpointError({ file, cause }, `is damaged or not supported: ${reason}`);
   }
 }
 
