@@ -163,6 +163,9 @@ test('generation_config.json gives the defaults, and options go before them', as
   await expect(defaultsOf({ do_sample: 'yes' })).rejects.toThrow(
     'generation_config.json: do_sample must be true or false',
   );
+  await expect(
+    loadModel(filesOf({ ...tinyLlama, eos_token_id: 'x' }), { engine: cpuEngine() }),
+  ).rejects.toThrow(/^config.json: eos_token_id must be a token/);
   const model = await loadModel(withConfig({ max_new_tokens: 3 }), { engine: cpuEngine() });
   const count = async (options?: object): Promise<number> => {
     let tokens = 0;

@@ -2,6 +2,8 @@ import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
 import type { GenerateOptions } from './generate.ts';
 
+const file = 'generation_config.json';
+
 /**
  * The generation defaults of a model from its `generation_config.json`: how tokens are sampled, which tokens
  * end a text, and how many there are at most. Without the file, `config.json` says which tokens end a text.
@@ -12,8 +14,9 @@ export async function readGenerationConfig(
   files: ModelFiles,
   { eos_token_id }: Readonly<Record<string, unknown>>,
 ): Promise<Partial<GenerateOptions>> {
-  const json = (await readJson(files, 'generation_config.json')) ?? { eos_token_id };
-  const config = new ConfigReader(json, '', 'generation_config.json');
+  const own = await readJson(files, file);
+  const json = own ?? { eos_token_id };
+  const config = new ConfigReader(json, '', own ? file : undefined);
   const stop = [json.eos_token_id ?? []].flat() as number[];
   if (!stop.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or an array of tokens');
   return {
