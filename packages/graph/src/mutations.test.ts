@@ -13,7 +13,7 @@ import { isKnown } from './ir/tensor/logical-tensor.ts';
 import { operations } from './ops/table.ts';
 
 const engine = cpuEngine({ threads: 1 });
-const MOST_ELEMENTS = 1e5;
+const MAX_ELEMENTS = 1e5;
 const { seed, count, timeout } = fuzzRun(1500, 1);
 
 /** Runs a call that may throw only our errors, and that must take at most 2 s. */
@@ -40,7 +40,7 @@ function use(graph: Graph, what: string): void {
   );
   const shapes = [...tensors.keys()].map(id => attempt(what, () => graph.topology.shapeOf(id)));
   const isSmall = shapes.every(
-    shape => shape && isKnown(shape) && shape.reduce((n, extent) => n * extent, 1) < MOST_ELEMENTS,
+    shape => shape && isKnown(shape) && shape.reduce((n, extent) => n * extent, 1) < MAX_ELEMENTS,
   );
   if (isSmall) attempt(what, () => graph.compile(engine))?.release();
 }

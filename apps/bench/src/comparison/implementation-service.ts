@@ -51,7 +51,7 @@ export interface ImplementationOptions {
 }
 
 /** The counted runs of a turn take at least this many milliseconds; a turn has at least one run. */
-const leastMs = 100;
+const minMs = 100;
 
 /** An implementation on its own device. */
 export function implementationService({
@@ -107,8 +107,8 @@ export function implementationService({
       // During the others' turns, this process has lost its caches and, with some drivers, its GPU memory, so
       // a short first run does not count.
       const first = await once(turn);
-      const times = first < leastMs ? [] : [first];
-      for (let total = times[0] ?? 0; total < leastMs; total += times[times.length - 1]) {
+      const times = first < minMs ? [] : [first];
+      for (let total = times[0] ?? 0; total < minMs; total += times[times.length - 1]) {
         times.push(await once(turn + times.length + 1));
       }
       return { ms: summary(times).median, dispatches: dispatched };

@@ -8,7 +8,7 @@ import { findLoop, parseListing, type WaveWork, workOfIteration } from './listin
  */
 const workgroupBytes = 128 * 1024;
 const processors = 4;
-const mostWaves = 16;
+const maxWaves = 16;
 const waveLanes = 64;
 /** Registers of a processor for each lane of a wave of 64, by family. */
 const registersOf: Readonly<Record<string, number>> = { navi31: 768, navi32: 768 };
@@ -42,7 +42,7 @@ function mesaReport(printed: string, kernel: CompiledKernel, family: string): Me
   const registers = statistic('VGPRs');
   const groups = Math.floor(workgroupBytes / statistic('LDS size'));
   const waves = Math.min(
-    mostWaves,
+    maxWaves,
     Math.floor((registersOf[family] ?? fewRegisters) / registers),
     (groups * Math.ceil(kernel.lanes / waveLanes)) / processors,
   );

@@ -9,7 +9,7 @@ export interface Command {
   readonly options: Readonly<Record<string, string>>;
   readonly filter: string;
   readonly json: boolean;
-  /** The most processes that run cases side by side. */
+  /** The maximum number of processes that run cases side by side. */
   readonly jobs: number;
 }
 

@@ -1,4 +1,4 @@
-const mostElements = 16;
+const maxElements = 16;
 
 /** Formats a logged value: strings unchanged, the first elements of a list, the fields of plain objects. */
 export function formatValue(value: unknown): string {
@@ -18,7 +18,7 @@ function inner(value: unknown, depth: number): string {
 
 function list(values: ArrayLike<unknown>, depth: number): string {
   if (depth === 0) return '[…]';
-  const shown = Array.from({ length: Math.min(values.length, mostElements) }, (_, n) =>
+  const shown = Array.from({ length: Math.min(values.length, maxElements) }, (_, n) =>
     inner(values[n], depth - 1),
   );
   const more = values.length - shown.length;

@@ -14,7 +14,7 @@ interface Node<V> extends CallEntry<V> {
 }
 
 /** The number of nodes beyond which a tree forgets all calls: more than a program's calls normally have. */
-const MOST_NODES = 2 ** 14;
+const MAX_NODES = 2 ** 14;
 
 /**
  * Remembers values of calls by the names and descriptions of their tensors, and by their options. Each name,
@@ -37,7 +37,7 @@ export class CallTree<V> {
    */
   entry(tensors: object, options: object | undefined = {}): CallEntry<V> | null {
     if (!isPlain(tensors) || !isPlain(options)) return null;
-    if (this.#nodes > MOST_NODES) {
+    if (this.#nodes > MAX_NODES) {
       this.#root = {};
       this.#nodes = 0;
     }

@@ -7,7 +7,7 @@ import {
 } from '../errors.ts';
 import { bestVariant, supportedVariants } from './kernels/host-kernels.ts';
 import { type Variant, variants } from './kernels/variant.ts';
-import { MOST_THREADS } from './kernels/wasm/wasm-kernels.ts';
+import { MAX_THREADS } from './kernels/wasm/wasm-kernels.ts';
 import { canShareMemory, hostThreads } from './threads/host-threads.ts';
 
 /**
@@ -46,8 +46,8 @@ function checkVariant(variant: Variant = bestVariant()): Variant {
 }
 
 function checkThreads(threads: number = hostThreads()): number {
-  if (!Number.isSafeInteger(threads) || threads < 1 || threads > MOST_THREADS) {
-    const rule = `must be a whole number from 1 to ${MOST_THREADS}, got ${describeValue(threads)}`;
+  if (!Number.isSafeInteger(threads) || threads < 1 || threads > MAX_THREADS) {
+    const rule = `must be a whole number from 1 to ${MAX_THREADS}, got ${describeValue(threads)}`;
     throw new InvalidArgumentError('threads', rule);
   }
   return canShareMemory() ? threads : 1;

@@ -4,7 +4,7 @@ import { dtypeTraits } from '../tensor/dtype/dtype-traits.ts';
 import { type HostArray, isHostArray, numbersOf } from '../tensor/host-array.ts';
 import { isList } from '../tensor/tensor-desc.ts';
 
-/** The most entries of a list of lengths. */
+/** The maximum number of entries of a list of lengths. */
 const maxSequences = 2 ** 24 + 1;
 
 /** Lengths, or cumulative lengths, of the sequences of a batch: numbers, or a host tensor of rank 1. */

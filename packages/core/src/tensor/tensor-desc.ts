@@ -21,7 +21,7 @@ export interface PartialDesc extends Pick<TensorDesc, 'dtype' | 'shape'> {
   readonly strides?: Strides | undefined;
 }
 
-/** The most dimensions of a tensor, as in NumPy. */
+/** The maximum number of dimensions of a tensor, as in NumPy. */
 const LARGEST_RANK = 64;
 
 /**

@@ -15,7 +15,7 @@ export interface CachedDecoder {
 }
 
 /** The largest number of tokens of a sequence that are read at once. */
-const MOST_AT_ONCE = 256;
+const MAX_TOKENS_AT_ONCE = 256;
 /** Cache capacities are multiples of this number of tokens, so that texts of similar lengths share graphs. */
 const CAPACITY_STEP = 256;
 
@@ -63,7 +63,7 @@ export function cachedDecoder<T extends TensorDesc>(
   /** Reads some tokens that the cache does not hold yet. */
   async function readSome(): Promise<void> {
     const most = Math.max(...texts.map((text, b) => text.length - cached[b]));
-    const size = Math.min(2 ** Math.ceil(Math.log2(most)), MOST_AT_ONCE, capacity);
+    const size = Math.min(2 ** Math.ceil(Math.log2(most)), MAX_TOKENS_AT_ONCE, capacity);
     const tokens = texts.map((text, b) => text.slice(cached[b], cached[b] + size));
     const lengths = texts.map(text => text.length);
     // A step of one token cannot represent zero tokens.

@@ -7,7 +7,7 @@ import { bufferUsage } from './webgpu-flags.ts';
 export interface MemoryUse {
   /** The bytes that are allocated now. */
   readonly current: number;
-  /** The most bytes so far, or since `resetPeakMemory`. */
+  /** The peak number of bytes so far, or since `resetPeakMemory`. */
   readonly peak: number;
 }
 

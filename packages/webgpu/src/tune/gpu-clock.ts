@@ -25,11 +25,11 @@ export interface GpuClock {
  * Timestamps may be rounded to 100 µs, and a submission takes about as long, so a measurement must last much
  * longer.
  */
-const leastMs = 8;
-const mostRuns = 256;
+const minMs = 8;
+const maxRuns = 256;
 
 /** How often work that takes `ms` milliseconds must be recorded into one pass for a precise measurement. */
-export const runsPerPass = (ms: number): number => Math.max(1, Math.min(mostRuns, Math.ceil(leastMs / ms)));
+export const runsPerPass = (ms: number): number => Math.max(1, Math.min(maxRuns, Math.ceil(minMs / ms)));
 
 /**
  * A clock for a device. It uses timestamps if the device has the feature `timestamp-query`.

@@ -27,7 +27,7 @@ export interface TileTiming {
    * kernels include delta = rowsum(o∘dO).
    */
   readonly ms: number;
-  /** The fewest milliseconds of a round. */
+  /** The minimum duration of a round, in milliseconds. */
   readonly least: number;
   /** The number of rounds. */
   readonly rounds: number;
@@ -56,7 +56,7 @@ export interface Work {
 }
 
 /** The smallest and the largest number of rounds. */
-const [leastRounds, mostRounds] = [3, 15];
+const [minRounds, maxRounds] = [3, 15];
 
 /** Runs the plans of one problem with different tiles. */
 export class TileBench {
@@ -156,7 +156,7 @@ export class TileBench {
   /** Times all works in turn, round after round, until `isLate`. */
   async time(works: readonly Work[], isLate: () => boolean): Promise<TileTiming[]> {
     const times: number[][] = works.map(() => []);
-    for (let round = 1; round <= mostRounds && (round <= leastRounds || !isLate()); round++) {
+    for (let round = 1; round <= maxRounds && (round <= minRounds || !isLate()); round++) {
       for (const [n, { encode, count }] of works.entries())
         times[n].push(await this.#clock.once(encode, round, count));
     }

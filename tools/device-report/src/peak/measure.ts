@@ -46,7 +46,7 @@ export const peakWork: Readonly<Record<'hardware' | 'software', PeakWork>> = {
 };
 
 /** The longest time of a product of the chosen size, in milliseconds. */
-const mostMs = 25;
+const maxMs = 25;
 
 /**
  * The work for a GPU that may be a phone's: a small product is timed first, and the sizes follow from its
@@ -61,7 +61,7 @@ export async function fittingPeakWork(ctx: GpuContext): Promise<PeakWork> {
     const ready = await bench.ready(tiledMatmul(size, 'f32', tile, true));
     if (!ready) return peakWork.software;
     const [{ min }] = await timePasses(clock, [ready.encode], { ms: 50 });
-    const fits = [4096, 2048, 1024].find(larger => min * (larger / size) ** 3 <= mostMs);
+    const fits = [4096, 2048, 1024].find(larger => min * (larger / size) ** 3 <= maxMs);
     return { size: fits ?? size, copiedBytes: (fits ? 256 : 96) * mebibyte };
   } finally {
     bench.destroy();

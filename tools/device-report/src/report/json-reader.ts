@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
 
 /** The limit for the length of a report's strings and lists. */
-const [mostCharacters, mostEntries] = [4096, 1024];
+const [maxCharacters, maxEntries] = [4096, 1024];
 
 /**
  * A value from untrusted JSON, read field by field; every method throws InvalidArgumentError if the value is
@@ -33,15 +33,15 @@ export class JsonReader {
 
   list<T>(read: (entry: JsonReader) => T): T[] {
     const value = this.#value;
-    if (!Array.isArray(value) || value.length > mostEntries)
-      this.#refuse(`a list of at most ${mostEntries} entries`);
+    if (!Array.isArray(value) || value.length > maxEntries)
+      this.#refuse(`a list of at most ${maxEntries} entries`);
     return value.map((entry, n) => read(new JsonReader(entry, `${this.#path}[${n}]`)));
   }
 
   text(): string {
     const value = this.#value;
-    if (typeof value !== 'string' || value.length > mostCharacters)
-      this.#refuse(`a text of at most ${mostCharacters} characters`);
+    if (typeof value !== 'string' || value.length > maxCharacters)
+      this.#refuse(`a text of at most ${maxCharacters} characters`);
     return value;
   }
 

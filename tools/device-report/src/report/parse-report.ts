@@ -5,7 +5,7 @@ import type { AttentionReport, DeviceReport, PeakReport } from './device-report.
 import { JsonReader } from './json-reader.ts';
 
 /** The limit for the text of a report; reports have a few kilobytes. */
-const mostCharacters = 2 ** 20;
+const maxCharacters = 2 ** 20;
 
 /**
  * Parses the JSON of a report, or of a diagnosis by `npx @tilewise/webgpu doctor --json`. The text may come
@@ -13,10 +13,10 @@ const mostCharacters = 2 ** 20;
  * @throws InvalidArgumentError for anything else, naming the field.
  */
 export function parseReport(text: string): DeviceReport {
-  if (text.length > mostCharacters)
+  if (text.length > maxCharacters)
     throw new InvalidArgumentError(
       'report',
-      `must have at most ${mostCharacters} characters, got ${text.length}`,
+      `must have at most ${maxCharacters} characters, got ${text.length}`,
     );
   let value: unknown;
   try {

@@ -6,7 +6,7 @@ export interface RoundsOptions {
   readonly repeats?: number;
   /** The time to spend on each piece of work, including waiting; default 300 milliseconds. */
   readonly ms?: number;
-  /** The most runs; default 100. */
+  /** The maximum number of runs; default 100. */
   readonly most?: number;
 }
 

@@ -22,9 +22,9 @@ const usual: Shape4 = [1, 2, 4096, 64];
 const lengths = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
 /**
- * The most bytes that a run may hold: eight f32 tensors of the shape of q (q, k, v, o, dO, dq, dk, dv), lse
- * and delta for each row, a quarter more for workspace and for buffers whose sizes are rounded up by up to an
- * eighth, and the kernels' parameters.
+ * The maximum memory of a run, in bytes: eight f32 tensors of the shape of q (q, k, v, o, dO, dq,
+ * dk, dv), lse and delta for each row, a quarter more for workspace and for buffers whose sizes are rounded
+ * up by up to an eighth, and the kernels' parameters.
  */
 function allowedBytes([B, H, S, D]: Shape4): number {
   return 1.25 * (8 * 4 * B * H * S * D + 2 * 4 * B * H * S) + 2 ** 14;

@@ -13,8 +13,8 @@ export interface Steps extends Took {
 export interface TrainingRun {
   readonly name: string;
   /**
-   * The most bytes of arrays that a step holds, including weights and AdamW's state, by the library's own
-   * count.
+   * The peak size in bytes of the arrays that a step holds, including weights and AdamW's state, by the
+   * library's own count.
    */
   bytes?(): number;
   /** Runs steps, and resolves when they are done. */

@@ -25,13 +25,13 @@ function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[
     );
     const key = `${entry.case} ${entry['op-kind']}`;
     const known = smallest.get(key);
-    if (elements <= MOST_ELEMENTS && (!known || elements < known.elements))
+    if (elements <= MAX_ELEMENTS && (!known || elements < known.elements))
       smallest.set(key, { entry, elements });
   }
   return [...smallest.values()].map(({ entry }) => entry);
 }
 
-const MOST_ELEMENTS = 2 ** 20;
+const MAX_ELEMENTS = 2 ** 20;
 
 test('an entry that is no case fails, and one whose graph is not there is skipped', async () => {
   const own = mkdtempSync(join(tmpdir(), 'tilewise-onednn-'));

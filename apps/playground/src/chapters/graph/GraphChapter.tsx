@@ -1,6 +1,6 @@
 import type { Graph, Partition } from '@tilewise/graph';
 import { useId, useMemo, useState } from 'react';
-import { mostDrawn } from '../../logic/graph/graph-drawing.ts';
+import { maxDrawn } from '../../logic/graph/graph-drawing.ts';
 import { type GraphFile, keepGraphFile, keptGraphFile } from '../../logic/graph/kept-file.ts';
 import { type GraphSource, openGraph } from '../../logic/graph/report.ts';
 import { bytesOf, inner } from '../../logic/graph/run-graph.ts';
@@ -126,7 +126,7 @@ function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'd
         </ul>
       </div>
       <p className="note">{text.keys}</p>
-      {graph.nodes.length > mostDrawn && (
+      {graph.nodes.length > maxDrawn && (
         <LargeGraph graph={graph} partitions={partitions} onChoose={setChosen} />
       )}
     </>
@@ -163,7 +163,7 @@ function LargeGraph(props: {
   };
   return (
     <div className="graph-kinds">
-      <p>{text.partOfGraph(mostDrawn, graph.nodes.length)}</p>
+      <p>{text.partOfGraph(maxDrawn, graph.nodes.length)}</p>
       <ul>
         {[...byKind].map(([kind, all]) => (
           <li key={kind}>

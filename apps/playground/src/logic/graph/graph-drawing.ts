@@ -34,7 +34,7 @@ export interface GraphLayout {
 }
 
 /** The largest number of operations that is drawn: more take too long to lay out and cannot be told apart. */
-export const mostDrawn = 120;
+export const maxDrawn = 120;
 
 /** The operations that produce the inputs or read the outputs of an operation. */
 function neighbours({ topology }: Graph, { inputs, outputs }: GraphNode): GraphNode[] {
@@ -48,7 +48,7 @@ function neighbours({ topology }: Graph, { inputs, outputs }: GraphNode): GraphN
  * The operations nearest to one, along the tensors between them, at most `most`; all operations if the graph
  * is smaller.
  */
-export function operationsAround(graph: Graph, focus: number, most: number = mostDrawn): ReadonlySet<number> {
+export function operationsAround(graph: Graph, focus: number, most: number = maxDrawn): ReadonlySet<number> {
   const { nodes, topology } = graph;
   if (nodes.length <= most) return new Set(nodes.map(({ id }) => id));
   const start = nodes.find(({ id }) => id === focus) ?? topology.order[0];

@@ -38,7 +38,7 @@ export interface OutputSummary {
 }
 
 /** Above this number of FLOP in products, single operations are not run beside the partitions. */
-const mostSingle = 1e9;
+const maxProductFlop = 1e9;
 
 /**
  * The finalized graph of a source, and names for its tensors. Throws the errors of reading and finalizing.
@@ -58,7 +58,7 @@ export async function runReport<T extends TensorDesc>(
   const partitions = graph.partitions();
   const fused = await runGraph(graph, partitions, engine, inputs);
   const single =
-    productFlops(graph) > mostSingle
+    productFlops(graph) > maxProductFlop
       ? null
       : await runGraph(graph, graph.partitions({ policy: 'debug' }), engine, inputs);
   const attention = partitions.filter((_, n) => fused.partitions[n]?.kernel === 'attention');

@@ -161,10 +161,13 @@ export interface BackwardProblem {
   readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
 }
 
-/** The largest extent of a dimension, and the most query rows of a batch: GPUs count both in 32 bits. */
+/**
+ * The largest extent of a dimension, and the maximum number of query rows of a batch: GPUs count both in 32
+ * bits.
+ */
 export const maxExtent: number = 2 ** 31 - 1;
 
-/** The most query heads of a whole batch, B · Hq: engines allocate a few bytes for each. */
+/** The maximum number of query heads of a whole batch, B · Hq: engines allocate a few bytes for each. */
 export const maxHeads: number = 2 ** 24;
 
 /** The number of queries, and of keys, in a tile of the block mask. */

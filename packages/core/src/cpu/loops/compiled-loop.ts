@@ -8,8 +8,8 @@ import { writeLoop } from './write/loop-writer.ts';
 const modules = new Map<string, WebAssembly.Module | null>();
 /** Loops linked to the memory of a host, by loop key. */
 const linked = new WeakMap<LoopHost, Map<string, CompiledLoop>>();
-/** The most modules that are cached; equal loops share one. */
-const MOST_MODULES = 1024;
+/** The maximum number of modules that are cached; equal loops share one. */
+const MAX_MODULES = 1024;
 
 /** A loop linked to the memory of a host; null if the host does not compile synchronously. */
 export function compiledLoop(loop: KeyedLoop, host: LoopHost): CompiledLoop | null {
@@ -21,7 +21,7 @@ export function compiledLoop(loop: KeyedLoop, host: LoopHost): CompiledLoop | nu
   const module = loopModule(loop, host.shared);
   if (!module) return null;
   const run = linkLoop(module, host);
-  if (known.size >= MOST_MODULES) known.clear();
+  if (known.size >= MAX_MODULES) known.clear();
   known.set(key, run);
   return run;
 }
@@ -50,7 +50,7 @@ export function loopModule({ spec, key }: KeyedLoop, shared: boolean): WebAssemb
   const known = modules.get(key);
   if (known !== undefined) return known;
   const module = compileAtOnce(writeLoop(spec, shared));
-  if (modules.size >= MOST_MODULES) modules.clear();
+  if (modules.size >= MAX_MODULES) modules.clear();
   modules.set(key, module);
   return module;
 }

@@ -3,8 +3,8 @@ import { compiledLoop, loopModule } from './compiled-loop.ts';
 import type { CompiledLoop } from './link-loop.ts';
 import type { KeyedLoop } from './loop-spec.ts';
 
-/** The most loops that have numbers. */
-const MOST_LOOPS = 1024;
+/** The maximum number of loops that get a number. */
+const MAX_LOOPS = 1024;
 
 const known: KeyedLoop[] = [];
 const modules: WebAssembly.Module[] = [];
@@ -17,7 +17,7 @@ const numbers = new Map<string, number>();
 export function loopNumber(loop: KeyedLoop, { shared }: LoopHost): number | null {
   const number = numbers.get(loop.key);
   if (number !== undefined) return number;
-  const module = known.length < MOST_LOOPS ? loopModule(loop, shared) : null;
+  const module = known.length < MAX_LOOPS ? loopModule(loop, shared) : null;
   if (!module) return null;
   modules.push(module);
   numbers.set(loop.key, known.push(loop) - 1);

@@ -72,7 +72,7 @@ function copyRows(
 
 /** Converts f32 to the elements of a dtype. */
 interface Encoder {
-  /** The most numbers that are encoded at once. */
+  /** The maximum number of elements that are encoded at once. */
   readonly most: number;
   /** Encodes numbers from an address on; returns the index of the first one in `values`. */
   encode(at: number, count: number): number;

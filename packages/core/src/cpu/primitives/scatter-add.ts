@@ -15,11 +15,11 @@ import { loopStep } from './loops/loop-step.ts';
 import { runLoop } from './loops/run-loop.ts';
 import { createMatrixLines } from './products/matrix-lines.ts';
 
-/** The most results that are computed at once if the output is not written in place. */
+/** The maximum number of results that are computed at once if the output is not written in place. */
 const STORED = 2 ** 16;
 /** In elements of updates. */
 const sharedFrom: SharedFrom = { awake: 2 ** 17, asleep: 2 ** 19 };
-/** The most tasks per thread, so that threads end at about the same time. */
+/** The maximum number of tasks per thread, so that threads end at about the same time. */
 const TASKS_EACH = 4;
 
 /** The parameters of `sumUpdates` between the rows and the output. */

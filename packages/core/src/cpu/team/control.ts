@@ -24,7 +24,7 @@ export const control = {
   /** 1 while the calling thread sleeps until a task is done. */
   waiting: 49,
   /**
-   * For each of `MOST_THREADS` workers, the region that it was asked to join; 0 if it has left, `NEVER` if it
+   * For each of `MAX_THREADS` workers, the region that it was asked to join; 0 if it has left, `NEVER` if it
    * cannot join.
    */
   joined: 64,
@@ -46,8 +46,8 @@ export const LONGEST_WAIT = 60_000;
 
 /** The bits that count tasks; the other bits identify the region. */
 const COUNT_BITS = 16;
-/** The most tasks of a step. */
-export const MOST_TASKS: number = 2 ** COUNT_BITS - 1;
+/** The maximum number of tasks of a step. */
+export const MAX_TASKS: number = 2 ** COUNT_BITS - 1;
 
 /** The number that says how many tasks are left for the threads of a region. */
 export const tasksLeft = (region: number, count: number): number => (region << COUNT_BITS) | count;
@@ -89,7 +89,7 @@ export function runTasks(
     const at = queueAt(queue);
     for (;;) {
       const seen = Atomics.load(shared, at);
-      const left = seen & MOST_TASKS;
+      const left = seen & MAX_TASKS;
       if (left === 0 || seen !== tasksLeft(region, left)) return;
       if (Atomics.compareExchange(shared, at, seen, seen - 1) !== seen) continue;
       const n = endOf(shared, queue) - left;

@@ -19,7 +19,7 @@ export interface Team {
    */
   readonly isAwake: boolean;
   /**
-   * Runs at most `MOST_TASKS` tasks, and returns when all are done. The calling thread does not wait for
+   * Runs at most `MAX_TASKS` tasks, and returns when all are done. The calling thread does not wait for
    * workers to join: late workers find fewer tasks, or none.
    * @param wakes whether the step is long enough to wake workers that sleep.
    * @throws WorkerFailure if a worker could not run a task that it had claimed; later steps run on the

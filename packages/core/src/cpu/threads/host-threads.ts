@@ -42,8 +42,8 @@ function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] | unde
   return process?.getBuiltinModule?.(name) as NodeModules[N] | undefined;
 }
 
-/** The most threads by default: more than this wait for memory more than they compute. */
-const MOST_BY_DEFAULT = 16;
+/** The maximum number of threads by default: more threads would wait for memory more than they compute. */
+const MAX_DEFAULT_THREADS = 16;
 
 /** Whether threads can share memory on this host; false on pages that are not cross-origin isolated. */
 export function canShareMemory(): boolean {
@@ -52,11 +52,11 @@ export function canShareMemory(): boolean {
   return globalThis.crossOriginIsolated && typeof Worker === 'function';
 }
 
-/** The default number of threads: as many as this host runs in parallel, at most `MOST_BY_DEFAULT`. */
+/** The default number of threads: as many as this host runs in parallel, at most `MAX_DEFAULT_THREADS`. */
 export function hostThreads(): number {
   const cores =
     nodeModule('node:os')?.availableParallelism() ?? globalThis.navigator?.hardwareConcurrency ?? 1;
-  return Math.min(cores, MOST_BY_DEFAULT);
+  return Math.min(cores, MAX_DEFAULT_THREADS);
 }
 
 /** Starts a worker from the text of its script. */

@@ -136,7 +136,7 @@ export function blockMaskBits(blocks: BlockMask): Tensor {
   return Tensor.wrap(data, { dtype: 'u8', shape: [B, H, tilesQ, bytes] });
 }
 
-/** The most blocks of a mask: their indices then take 1 GiB. */
+/** The maximum number of blocks of a mask: their indices then take 1 GiB. */
 const LARGEST_COUNT = 2 ** 28;
 
 /**

@@ -9,7 +9,7 @@ import type {
   StepMod,
   StepOptions,
 } from '../../ir/program/attention-step.ts';
-import { exprCost, MOST_EVALUATED } from '../../ir/program/expr.ts';
+import { exprCost, MAX_EVALUATED } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
 import { truth } from '../../ops/elementwise/numeric.ts';
@@ -23,7 +23,7 @@ import { indexAxis } from './place-expr.ts';
 export type ScoreProgram = Pick<StepOptions, 'scoreMod' | 'options'>;
 
 /** The maximum number of operations in a chain. */
-const MOST_OPERATIONS = 256;
+const MAX_OPERATIONS = 256;
 
 /**
  * A chain as a score program.
@@ -35,7 +35,7 @@ export function scoreProgram(
   layout: HeadLayout,
   lowering: MatchLowering,
 ): ScoreProgram | null {
-  if (nodes.size > MOST_OPERATIONS) return null;
+  if (nodes.size > MAX_OPERATIONS) return null;
   const reader = new OperandReader(lowering, layout);
   let expr: Expr = score;
   // A link may also read the scores before the first link.
@@ -55,7 +55,7 @@ export function scoreProgram(
     }
     before.set(node.outputs[0].id, expr);
   }
-  if (exprCost(expr) > MOST_EVALUATED) return null;
+  if (exprCost(expr) > MAX_EVALUATED) return null;
   return {
     scoreMod: { expr: toF32(expr), captures: reader.captures },
     options: readsScoresOnce(links, before) ? scoreOptions(links, layout, lowering) : null,

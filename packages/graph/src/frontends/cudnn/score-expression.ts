@@ -3,7 +3,7 @@ import { axisIndex, placeIn } from '../../compile/lower/place-expr.ts';
 import { InvalidGraphError } from '../../errors.ts';
 import { Graph } from '../../graph.ts';
 import { describeNode, type GraphNode, neededNodes } from '../../ir/node.ts';
-import { exprCost, exprType, MOST_EVALUATED } from '../../ir/program/expr.ts';
+import { exprCost, exprType, MAX_EVALUATED } from '../../ir/program/expr.ts';
 import { numberOf, numbersOf } from '../../ir/schema/attribute.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
@@ -36,8 +36,8 @@ export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpre
   const read = (tensor: LogicalTensor): Expr => known.get(tensor.id) ?? capture(tensor, captures);
   for (const node of neededNodes(order, [result.id])) known.set(node.outputs[0].id, expressionOf(node, read));
   const expr = toF32(numeric(read(result)));
-  if (exprCost(expr) > MOST_EVALUATED)
-    throw new InvalidGraphError(`a score program must have at most ${MOST_EVALUATED} operations per score`);
+  if (exprCost(expr) > MAX_EVALUATED)
+    throw new InvalidGraphError(`a score program must have at most ${MAX_EVALUATED} operations per score`);
   return { expr, captures };
 }
 

@@ -9,7 +9,7 @@ export function exprType(dtype: DType): ExprType {
 }
 
 /** The maximum `exprCost` of an expression that is evaluated for every score. */
-export const MOST_EVALUATED = 4096;
+export const MAX_EVALUATED = 4096;
 
 /** The number of nodes of an expression as a tree, counting a shared node at each use. */
 export function exprCost(expr: Expr): number {

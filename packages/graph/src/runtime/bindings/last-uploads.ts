@@ -3,7 +3,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Uploads } from './uploads.ts';
 
 /** The largest upload that is kept for the next run, in bytes. Larger ones would hold much memory. */
-const MOST_BYTES = 2 ** 16;
+const MAX_BYTES = 2 ** 16;
 
 /**
  * Uploads of host tensors by the ids that they are bound to. The next run overwrites small ones in place, so
@@ -25,7 +25,7 @@ export class LastUploads<T extends TensorDesc> {
   begin(others: Uploads<T>): (given: Tensor, id: number) => T {
     const done = new Map<number, T>();
     return (given, id) => {
-      const isKept = this.#engine.overwrite && bytesSpanned(given) <= MOST_BYTES;
+      const isKept = this.#engine.overwrite && bytesSpanned(given) <= MAX_BYTES;
       if (!isKept) return others.of(given);
       const tensor = done.get(id) ?? this.#uploaded(given, id);
       done.set(id, tensor);

@@ -111,16 +111,16 @@ function alibiBias(heads: number, keys: number): Tensor {
 }
 
 /**
- * The most columns of the softmax that one attention computes. The columns are the head size of its values,
- * and 256 is a head size that every engine runs.
+ * The maximum number of columns of the softmax that one attention computes. The columns are the head size of
+ * its values, and 256 is a head size that every engine runs.
  */
-const MOST_COLUMNS = 256;
+const MAX_COLUMNS = 256;
 
 /** The softmax (B, H, Sq, Skv), computed as attention whose values are the rows of the identity matrix. */
 function probabilities(attend: (values: Tensor) => Variable, [B, , keys]: readonly number[]): Variable {
-  const starts = Array.from({ length: Math.ceil(keys / MOST_COLUMNS) }, (_, n) => n * MOST_COLUMNS);
+  const starts = Array.from({ length: Math.ceil(keys / MAX_COLUMNS) }, (_, n) => n * MAX_COLUMNS);
   const parts = starts.map(start => {
-    const columns = Math.min(MOST_COLUMNS, keys - start);
+    const columns = Math.min(MAX_COLUMNS, keys - start);
     const values = new Float32Array(B * keys * columns);
     for (let b = 0; b < B; b++)
       for (let c = 0; c < columns; c++) values[(b * keys + start + c) * columns + c] = 1;

@@ -36,7 +36,7 @@ const ALIGNMENT = 128;
 /**
  * The largest number of elements in a bucket of several parameters: every WebGPU device can bind as many f32.
  */
-const MOST_ELEMENTS = 2 ** 25;
+const MAX_ELEMENTS = 2 ** 25;
 
 /** The buckets of parameters, in the order of the parameters. */
 export function bucketsOf(
@@ -51,7 +51,7 @@ export function bucketsOf(
     const key = JSON.stringify([settings, dtype]);
     const length = Math.ceil(elementCount(shape) / ALIGNMENT) * ALIGNMENT;
     let bucket = filling.get(key);
-    if (!bucket || bucket.length + length > MOST_ELEMENTS) {
+    if (!bucket || bucket.length + length > MAX_ELEMENTS) {
       bucket = { settings, dtype, length: 0, places: new Map() };
       filling.set(key, bucket);
       buckets.push(bucket);

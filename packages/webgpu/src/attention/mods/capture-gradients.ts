@@ -29,7 +29,7 @@ interface Table {
   readonly copies: number;
 }
 
-/** The most memory for all copies together (in vectors of 8 bytes), unless a single copy needs more. */
+/** The maximum memory for all copies together (in vectors of 8 bytes), unless a single copy needs more. */
 const maxTableVectors = 2 ** 22;
 const maxCopies = 256;
 

@@ -37,7 +37,7 @@ const maxLanes = 256;
  * The numbers of lanes and workgroups that keep the cores of a CPU busy, and the limits of a workgroup's
  * lanes.
  */
-const cpu = { lanes: 32, groups: 32, leastLanes: 8, mostLanes: 64 };
+const cpu = { lanes: 32, groups: 32, minLanes: 8, maxLanes: 64 };
 
 /** The smallest power of two that is at least n and at least 1. */
 const powerOfTwo = (n: number): number => 2 ** Math.ceil(Math.log2(Math.max(n, 1)));
@@ -62,7 +62,7 @@ export function strandsOf({ places, depth, keptStep, reducedStep, onCpu }: Workl
   const useful = powerOfTwo(Math.ceil(depth / 4));
   if (onCpu) {
     const length = Math.min(useful, powerOfTwo(cpu.lanes / places));
-    const lanes = Math.min(Math.max(powerOfTwo(places / cpu.groups), cpu.leastLanes), cpu.mostLanes);
+    const lanes = Math.min(Math.max(powerOfTwo(places / cpu.groups), cpu.minLanes), cpu.maxLanes);
     return strands(Math.min(powerOfTwo(places), Math.max(lanes / length, 1)), length, along);
   }
   if (along === 'reduced') {

@@ -9,7 +9,7 @@ export interface ReportInput {
 }
 
 /** Files larger than this are not read: no report is nearly as large. */
-const mostBytes = 4 * 2 ** 20;
+const maxBytes = 4 * 2 ** 20;
 
 /** Takes a report that is dropped, chosen or pasted. */
 export function ReportField(props: {
@@ -26,8 +26,8 @@ export function ReportField(props: {
   const [over, setOver] = useState(false);
   const [tooLarge, setTooLarge] = useState(false);
   const take = async (file: File): Promise<void> => {
-    setTooLarge(file.size > mostBytes);
-    if (file.size <= mostBytes) onInput({ text: await file.text(), name: file.name });
+    setTooLarge(file.size > maxBytes);
+    if (file.size <= maxBytes) onInput({ text: await file.text(), name: file.name });
   };
   return (
     // Dropping a file is one way; the field and the button are others, which the keyboard can use, too.

@@ -6,7 +6,7 @@ import './machine.css';
 import { useFlight } from './useFlight.ts';
 
 /** The number of cells of an array that fit side by side without breaking a number. */
-const mostColumns: Readonly<Record<Machine<unknown>['id'], number>> = { matrix: 2, softmax: 4, attention: 6 };
+const maxColumns: Readonly<Record<Machine<unknown>['id'], number>> = { matrix: 2, softmax: 4, attention: 6 };
 
 interface MachineViewProps<V> {
   readonly machine: Machine<V>;
@@ -36,8 +36,7 @@ export function MachineView<V>({ machine, state, step }: MachineViewProps<V>) {
   };
   const show = (value: V | undefined): string =>
     value === undefined ? '' : text.written(machine.format(value));
-  const columnsOf = (shape: readonly number[]): number =>
-    Math.min(mostColumns[machine.id], shape.at(-1) ?? 1);
+  const columnsOf = (shape: readonly number[]): number => Math.min(maxColumns[machine.id], shape.at(-1) ?? 1);
   const opcode = step?.text.split(' ')[0];
   const computes = opcode !== undefined && opcode !== 'LOAD' && opcode !== 'STORE';
   return (

@@ -6,7 +6,7 @@ export const tileRows = 32;
 /** Invocations per workgroup in the kernels without tiles. */
 export const lanes = 64;
 
-/** The most reads of an array that a solution may make, in units that readers count in. */
+/** The maximum number of reads of an array that a solution may make, in units that readers count in. */
 export interface ReadBudget {
   readonly array: ArrayName;
   /** Tiles of `tileRows` rows, or passes over the whole array. */
@@ -23,7 +23,7 @@ export interface Puzzle {
   /** The part that one workgroup computes: 64 rows, a tile of rows, or one row. */
   readonly workgroup: 'lanes' | 'tile' | 'row';
   readonly budgets: readonly ReadBudget[];
-  /** The fewest barriers that a correct kernel of this kind needs. */
+  /** The minimum number of barriers that a correct kernel of this kind needs. */
   readonly barriers: number;
   /** The kernel to compare its time with: one in `rivals`, or the solution of an earlier puzzle. */
   readonly rival: { readonly kind: 'own' } | { readonly kind: 'puzzle'; readonly id: PuzzleId } | null;

@@ -8,8 +8,8 @@ import type { ComputeHeads, HeadWork } from './compute-heads.ts';
 /** In multiplications. */
 const sharedFrom: SharedFrom = { awake: 2 ** 18, asleep: 2 ** 20 };
 /**
- * The most tasks per thread, so that threads end at about the same time, and the fewest multiplications of a
- * task if a thread gets more than one.
+ * The maximum number of tasks per thread, so that threads end at about the same time, and the minimum number
+ * of multiplications of a task if a thread gets more than one.
  */
 const TASKS_EACH = 4;
 const TASK_SIZE = 2 ** 17;

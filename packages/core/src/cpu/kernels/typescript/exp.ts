@@ -4,13 +4,10 @@ const STEP = Math.LN2 / STEPS;
 /** Below e^SMALLEST an f32 is 0, because its smallest subnormal is 2^-149. */
 const SMALLEST = -104;
 const LARGEST = 88;
-const LEAST_POWER = Math.floor(SMALLEST / Math.LN2) - 1;
+const MIN_POWER = Math.floor(SMALLEST / Math.LN2) - 1;
 
 const fractions = /* @__PURE__ */ Float64Array.from({ length: STEPS }, (_, n) => 2 ** (n / STEPS));
-const powers = /* @__PURE__ */ Float64Array.from(
-  { length: 130 - LEAST_POWER },
-  (_, n) => 2 ** (n + LEAST_POWER),
-);
+const powers = /* @__PURE__ */ Float64Array.from({ length: 130 - MIN_POWER }, (_, n) => 2 ** (n + MIN_POWER));
 
 /**
  * e^x for a result that is stored as f32: twice as fast as `Math.exp`, with a relative error below 3e-9, a
@@ -24,5 +21,5 @@ export function exp(x: number): number {
   if (x > LARGEST) return Math.exp(x);
   const n = (x * STEPS_PER_E - 0.5) | 0;
   const r = x - n * STEP;
-  return powers[(n >> 6) - LEAST_POWER] * fractions[n & 63] * (1 + r * (1 + r * (0.5 + r * (1 / 6))));
+  return powers[(n >> 6) - MIN_POWER] * fractions[n & 63] * (1 + r * (1 + r * (0.5 + r * (1 / 6))));
 }

@@ -8,8 +8,8 @@ import { typescriptProducts } from './products.ts';
 import { typescriptScores } from './scores.ts';
 import { typescriptSoftmax } from './softmax.ts';
 
-/** The most bytes of their memory: the kernels shift addresses as signed integers of 32 bits. */
-const MOST_BYTES = 2 ** 31;
+/** The maximum size of their memory in bytes: the kernels shift addresses as signed integers of 32 bits. */
+const MAX_BYTES = 2 ** 31;
 
 /** Kernels for hosts without SIMD, with their own memory. Sums are computed in f64. */
 export function typescriptKernels(): Kernels {
@@ -20,8 +20,8 @@ export function typescriptKernels(): Kernels {
       staysInPlace: false,
       grow(bytes) {
         const least = buffer.byteLength + bytes;
-        if (least > MOST_BYTES) throw new RangeError(`the kernels cannot address ${least} bytes`);
-        const needed = Math.min(Math.max(least, 2 * buffer.byteLength, 2 ** 16), MOST_BYTES);
+        if (least > MAX_BYTES) throw new RangeError(`the kernels cannot address ${least} bytes`);
+        const needed = Math.min(Math.max(least, 2 * buffer.byteLength, 2 ** 16), MAX_BYTES);
         const larger = new ArrayBuffer(Math.ceil(needed / PANEL_BYTES) * PANEL_BYTES);
         new Uint8Array(larger).set(new Uint8Array(buffer));
         buffer = larger;

@@ -23,13 +23,13 @@ const SCRATCH_BASE = 2048;
 /** The bytes of scratch memory that the kernels of each thread need: `CHUNK_BYTES` of `exponential.ts`. */
 const SCRATCH_BYTES = 256;
 /**
- * The most threads of a team, of which each takes about 10 MB before it computes anything. Teams of several
- * engines use the same scratch memory one after the other, because the thread that owns the memory waits for
- * each step.
+ * The maximum number of threads of a team, of which each takes about 10 MB before it computes anything. Teams
+ * of several engines use the same scratch memory one after the other, because the thread that owns the memory
+ * waits for each step.
  */
-export const MOST_THREADS = 64;
+export const MAX_THREADS = 64;
 /** The scratch memory of all threads ends here; panels and tensors follow. */
-const MEMORY_BASE: number = SCRATCH_BASE + MOST_THREADS * SCRATCH_BYTES;
+const MEMORY_BASE: number = SCRATCH_BASE + MAX_THREADS * SCRATCH_BYTES;
 const PAGE = 65_536;
 /** Grows by more than needed, so that the memory does not grow again for every panel. */
 const GROWTH = 16;

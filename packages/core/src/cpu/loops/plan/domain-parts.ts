@@ -15,8 +15,8 @@ export interface Place {
   readonly offset: number;
 }
 
-/** The most parts that a domain is divided into; each takes one run of a loop. */
-const MOST_PARTS = 8;
+/** The maximum number of parts that a domain is divided into; each takes one run of a loop. */
+const MAX_PARTS = 8;
 
 /**
  * The parts of a domain within which comparisons of a coordinate with a constant have a fixed value;
@@ -36,7 +36,7 @@ export function domainParts(expr: Expr, domain: readonly number[]): DomainPart[]
   }
   const count = cuts.reduce((product, { size }) => product * (size - 1), 1);
   const whole = { start: domain.map(() => 0), shape: domain };
-  if (count > MOST_PARTS || domain.includes(0)) return [whole];
+  if (count > MAX_PARTS || domain.includes(0)) return [whole];
   return cuts.reduce<DomainPart[]>(
     (parts, own) => {
       const sorted = [...own].sort((a, b) => a - b);

@@ -14,15 +14,15 @@ const sharedFrom: SharedFrom = { awake: 2 ** 16, asleep: 2 ** 20 };
  */
 const ADD_LATENCY = 8;
 /**
- * The most tasks per thread, so that threads end at about the same time, and the fewest elements of a task if
- * a thread gets more than one.
+ * The maximum number of tasks per thread, so that threads end at about the same time, and the minimum number
+ * of elements of a task if a thread gets more than one.
  */
 const TASKS_EACH = 4;
 const TASK_ELEMENTS = 2 ** 14;
-/** The fewest columns of a part of many rows. */
+/** The minimum number of columns of a part of many rows. */
 const PART_COLUMNS = 32;
-/** The most i32 for the numbers of all runs: a part is a run for each of its places. */
-const MOST_NUMBERS = 2 ** 14;
+/** The maximum number of i32 for the numbers of all runs: a part is a run for each of its places. */
+const MAX_NUMBERS = 2 ** 14;
 
 /**
  * A loop as a step. Each thread processes its own rows or columns, so that every result has the same bits as
@@ -39,7 +39,7 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
       const parts = size === 0 ? [] : partsOf(plan, size, threads);
       const { words } = plan;
       const wanted = parts ? words * parts.reduce((sum, { places }) => sum + places, 0) : Infinity;
-      if (!kernels.loops || !parts || wanted > MOST_NUMBERS) return null;
+      if (!kernels.loops || !parts || wanted > MAX_NUMBERS) return null;
       const number = loopNumber(plan, kernels.loops);
       if (number === null) return null;
       let next = allocate(wanted) >>> 2;

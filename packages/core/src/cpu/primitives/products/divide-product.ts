@@ -19,7 +19,7 @@ export interface Blocks {
   readonly width: number;
 }
 
-/** The most tasks per thread. */
+/** The maximum number of tasks per thread. */
 const TASKS_EACH = 4;
 /** How many multiplications take as long as packing a number, and as reading a number of A. */
 const PACK_COST = 6;
@@ -28,8 +28,8 @@ const READ_COST = 2;
 const COLUMNS_PER_READ = 64;
 /** How much later the last thread ends than the others, as a fraction of a task. */
 const IMBALANCE = 0.1;
-/** The most numbers of B that a task packs. */
-const MOST_OF_B = 2 ** 20;
+/** The maximum number of elements of B that a task packs. */
+const MAX_ELEMENTS_OF_B = 2 ** 20;
 /** Columns that are computed as fast as more of them. */
 const COLUMNS = 2 * PANEL;
 
@@ -38,7 +38,7 @@ const COLUMNS = 2 * PANEL;
  * rows of A and columns of B, so more tasks pack more, but fewer tasks are more uneven.
  */
 export function divideProduct({ batch, m, n, k, sharesB, packsA }: ProductShape, threads: number): Blocks {
-  const most = Math.max(COLUMNS, Math.floor(MOST_OF_B / k / COLUMNS) * COLUMNS);
+  const most = Math.max(COLUMNS, Math.floor(MAX_ELEMENTS_OF_B / k / COLUMNS) * COLUMNS);
   let best = blocksOf(1, 1);
   if (threads === 1) return best;
   let least = timeOf(best);

@@ -15,8 +15,8 @@ import type { MatrixBatch, MatrixStrides } from './matrix-batch.ts';
 /** In multiplications, which take as long as B is read. */
 const sharedFrom: SharedFrom = { awake: 2 ** 16, asleep: 2 ** 19 };
 /**
- * The most tasks per thread, so that threads end at about the same time. If the rows of B are contiguous, a
- * task reads a part of each row, and the memory is read fastest in long parts.
+ * The maximum number of tasks per thread, so that threads end at about the same time. If the rows of B are
+ * contiguous, a task reads a part of each row, and the memory is read fastest in long parts.
  */
 const TASKS_EACH = { columns: 4, rows: 1 } as const;
 /**

@@ -8,8 +8,8 @@ import { createLoadLine } from '../../operands/load-line.ts';
 import { createStoreRows } from '../../operands/row-store.ts';
 import { createStoredLines, storageCodes } from '../../operands/stored-lines.ts';
 
-/** The most rows of A for which it is faster to read B sequentially than to pack it. */
-const MOST_ROWS = 8;
+/** The maximum number of rows of A for which it is faster to read B sequentially than to pack it. */
+const MAX_ROWS = 8;
 /** The addresses of a row of A and of its row of C. */
 interface RowPair {
   readonly from: number;
@@ -24,7 +24,7 @@ export function hasFewRows(b: TensorDesc, c: TensorDesc): boolean {
   const [bRow, bColumn] = b.strides.slice(-2);
   const sharesB = b.shape.slice(0, -2).every(extent => extent === 1);
   const rows = elementCount(c.shape.slice(0, -1));
-  return sharesB && rows <= MOST_ROWS && (bRow === 1 || bColumn === 1) && storageCodes[b.dtype] !== undefined;
+  return sharesB && rows <= MAX_ROWS && (bRow === 1 || bColumn === 1) && storageCodes[b.dtype] !== undefined;
 }
 
 /** C = A·B for few rows in total: A (…, M, K), B (K, N) and C (…, M, N); sums are computed in f32. */

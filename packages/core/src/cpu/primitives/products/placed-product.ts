@@ -14,13 +14,16 @@ import { createMatrixLines, type MatrixLines } from './matrix-lines.ts';
 import { productStep } from './product-step.ts';
 
 /**
- * The most rows, and the most numbers, of A that are processed at once; more do not stay in a second-level
- * cache.
+ * The maximum numbers of rows and of elements of A that are processed at once; more do not stay in a
+ * second-level cache.
  */
-const MOST_ROWS_OF_A = 256;
-const MOST_OF_A = 2 ** 17;
-/** The numbers of B that are stored as panels at once, if B has more than `COLUMNS` columns. */
-const MOST_OF_B = 2 ** 22;
+const MAX_ROWS_OF_A = 256;
+const MAX_ELEMENTS_OF_A = 2 ** 17;
+/**
+ * The maximum number of elements of B that are stored as panels at once, if B has more than `COLUMNS`
+ * columns.
+ */
+const MAX_ELEMENTS_OF_B = 2 ** 22;
 const COLUMNS = 64;
 /** The number of columns from which strips of A save more time than packing them takes. */
 const STRIPS_FROM = 256;
@@ -58,9 +61,9 @@ export function placeProduct(
   const { m, n, k } = batch;
   const { memory } = kernels;
   const target = typeof c === 'number' || (c.dtype === 'f32' && batch.c.column === 1) ? null : c;
-  const most = Math.max(COLUMNS, Math.floor(MOST_OF_A / k / COLUMNS) * COLUMNS);
-  const rowsAtOnce = Math.min(MOST_ROWS_OF_A, most, Math.ceil(m / STRIP) * STRIP);
-  const fitting = Math.floor(MOST_OF_B / Math.max(k, target ? rowsAtOnce : 1) / COLUMNS) * COLUMNS;
+  const most = Math.max(COLUMNS, Math.floor(MAX_ELEMENTS_OF_A / k / COLUMNS) * COLUMNS);
+  const rowsAtOnce = Math.min(MAX_ROWS_OF_A, most, Math.ceil(m / STRIP) * STRIP);
+  const fitting = Math.floor(MAX_ELEMENTS_OF_B / Math.max(k, target ? rowsAtOnce : 1) / COLUMNS) * COLUMNS;
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
   const rowsOfA = createMatrixLines(kernels, host, a, batch.a, rowsAtOnce, k);
   const linesOfB = createMatrixLines(kernels, host, b, batch.b, k, columnsHeld);

@@ -1,7 +1,7 @@
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { BLOCK, padded } from '../../kernels/interface/panel.ts';
 import type { Step } from '../../steps/step.ts';
-import { MOST_TASKS } from '../../team/control.ts';
+import { MAX_TASKS } from '../../team/control.ts';
 import type { SharedFrom } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
 import { type Blocks, divideProduct } from './divide-product.ts';
@@ -72,7 +72,7 @@ export function productStep(
       const blocks = divideProduct(shape, threads);
       const count =
         Math.ceil(batch / blocks.entries) * Math.ceil(m / blocks.height) * Math.ceil(n / blocks.width);
-      return count > MOST_TASKS ? null : tasksOf(blocks, threads);
+      return count > MAX_TASKS ? null : tasksOf(blocks, threads);
     },
   };
 }

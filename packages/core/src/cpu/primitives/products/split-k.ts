@@ -13,7 +13,9 @@ import { placeProduct, runProduct, stepOfProduct } from './placed-product.ts';
 
 /** The number of parts of each sum. It is the same for any number of threads, and so are the results. */
 const PARTS = 4;
-/** The fewest multiplications of a part, so that adding the parts takes a small share of the time. */
+/**
+ * The minimum number of multiplications of a part, so that adding the parts takes a small share of the time.
+ */
 const SHORTEST = 128;
 
 /**

@@ -12,7 +12,7 @@ export interface SharedBuffers {
 }
 
 /** Fresh memory costs more than copying into it, so up to this many bytes of buffers are reused. */
-const MOST_KEPT = 256 * 2 ** 20;
+const MAX_KEPT_BYTES = 256 * 2 ** 20;
 
 const free: SharedArrayBuffer[] = [];
 
@@ -29,7 +29,7 @@ export function sharedBuffers(): SharedBuffers {
     release() {
       free.push(...taken.splice(0));
       let total = free.reduce((sum, { byteLength }) => sum + byteLength, 0);
-      while (total > MOST_KEPT) total -= free.shift()?.byteLength ?? 0;
+      while (total > MAX_KEPT_BYTES) total -= free.shift()?.byteLength ?? 0;
     },
   };
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../ir/program/program.ts';
 import { touched } from '../../memory-plan.ts';
 import { isMap, type MapStep, usersOf } from '../placed-step.ts';
-import { MOST_TENSORS } from './limits.ts';
+import { MAX_TENSORS } from './limits.ts';
 
 interface Product extends PrimitiveStep {
   readonly primitive: MatMulPrimitive;
@@ -26,7 +26,7 @@ interface Sum {
 }
 
 /** The maximum number of nodes in an expression. Longer ones take registers that the product needs. */
-const MOST_NODES = 128;
+const MAX_NODES = 128;
 
 const sum: LoadExpr = { kind: 'load', name: 'sum', index: [], type: 'f32' };
 
@@ -111,7 +111,7 @@ function isElementwise(
 
 /** Whether a product is within the limits of bindings and expression nodes. */
 function fits({ operands, result }: Sum): boolean {
-  return operands.length + valuesOf(result).length < MOST_TENSORS && nodes(result).length <= MOST_NODES;
+  return operands.length + valuesOf(result).length < MAX_TENSORS && nodes(result).length <= MAX_NODES;
 }
 
 /** The names of the values that an expression loads. */

@@ -16,13 +16,13 @@ import {
   usersOf,
   withExpression,
 } from '../placed-step.ts';
-import { MOST_NODES, MOST_TENSORS } from './limits.ts';
+import { MAX_NODES, MAX_TENSORS } from './limits.ts';
 
 /**
  * The maximum number of nodes in an expression that several readers recompute, which is cheaper than storing
  * its result.
  */
-const MOST_SHARED_NODES = 8;
+const MAX_SHARED_NODES = 8;
 
 /** A map that is held back until it is known whether all its readers compute it themselves. */
 interface Waiting {
@@ -82,7 +82,7 @@ function withProducers(
     const all = new Set([...inputs, ...producer.inputs]);
     const grown = size + sizeOf(producer);
     // The output takes the place of the fused value, which `all` contains.
-    if (all.size > MOST_TENSORS || grown > MOST_NODES) {
+    if (all.size > MAX_TENSORS || grown > MAX_NODES) {
       left.push(producer);
       waiting.delete(value);
     } else {
@@ -145,7 +145,7 @@ function readersOf(
   const { kind, desc } = values[output];
   const [, ...readers] = users.get(output) ?? [];
   if (kind !== 'temporary') return 0;
-  if (readers.length > 1 && nodes(value).length > MOST_SHARED_NODES) return 0;
+  if (readers.length > 1 && nodes(value).length > MAX_SHARED_NODES) return 0;
   const isExact = desc.dtype === 'f32' || desc.dtype === 'i32' || desc.dtype === 'bool';
   const isFused =
     isExact &&

@@ -20,13 +20,13 @@ import {
   withInputs,
 } from '../placed-step.ts';
 import { groupSteps } from './group-steps.ts';
-import { MOST_NODES, MOST_TENSORS } from './limits.ts';
+import { MAX_NODES, MAX_TENSORS } from './limits.ts';
 
 /**
  * The maximum number of elements in a row. For longer rows, separate kernels with their own workgroups are
  * faster.
  */
-const MOST_ELEMENTS = 8192;
+const MAX_ELEMENTS = 8192;
 
 /**
  * Fuses reductions over the same rows and maps over the same elements, if one reads another's result or both
@@ -69,7 +69,7 @@ function canJoin(
     return own ? [own] : [];
   });
   if (others.some(own => !sameShape(own, axes))) return false;
-  if ((axes ?? []).reduce((count, d) => count * domain[d], 1) > MOST_ELEMENTS) return false;
+  if ((axes ?? []).reduce((count, d) => count * domain[d], 1) > MAX_ELEMENTS) return false;
   const given = new Set(members.flatMap(({ outputs }) => outputs));
   const whole = (of: PlacedStep): string[] =>
     of.inputs.filter(n => sameShape(values[n].desc.shape, domain)).map(n => placeKey(n, values));
@@ -108,7 +108,7 @@ function rowsOf(
       const name = nameAmong(element ? element.of : value, inputs);
       return element ? { ...load, name, index: [constant(element.at, 'i32')] } : { ...load, name };
     });
-    if (expr === null || nodes(expr).length > MOST_NODES) return null;
+    if (expr === null || nodes(expr).length > MAX_NODES) return null;
     const [output] = member.outputs;
     const owner = ownerOf(output, values);
     const isRead = [...(users.get(owner) ?? [])].some(step => !own.has(step));
@@ -130,7 +130,7 @@ function rowsOf(
       if (isStored) outputs.push({ value: output, is: expr });
     }
   }
-  if (outputs.length === 0 || inputs.length + outputs.length > MOST_TENSORS) return null;
+  if (outputs.length === 0 || inputs.length + outputs.length > MAX_TENSORS) return null;
   const named = (expr: Expr): Expr => withResults(expr, inputs.length);
   const primitive: RowsPrimitive = {
     ...{ kind: 'rows', domain, axes },

@@ -32,9 +32,9 @@ export interface OnnxGraph {
 }
 
 /** The maximum number of elements of a constant that is stored in the graph itself. */
-const mostInline = 64;
+const maxInlineElements = 64;
 /** The maximum number of elements of a tensor without weights that is computed while a model is read. */
-const mostFolded = 2 ** 20;
+const maxFoldedElements = 2 ** 20;
 
 /**
  * Builds a graph from a model. Every node becomes numbers or operations, and the graph keeps only the
@@ -163,10 +163,10 @@ export class GraphFromModel {
     const isPlain = ['f32', 'f16', 'bf16', 'i32', 'bool'].includes(dtype);
     const first = numbers[0];
     const isUniform = first !== undefined && numbers.every(x => Object.is(x, first));
-    const inline = isUniform ? [first] : [...numbers.slice(0, mostInline + 1)];
+    const inline = isUniform ? [first] : [...numbers.slice(0, maxInlineElements + 1)];
     const fitsInline =
       inline.length > 0 &&
-      inline.length <= mostInline &&
+      inline.length <= maxInlineElements &&
       inline.every(x => brokenScalarRule(dtype, x) === null);
     if (isPlain && fitsInline && !inline.some(Number.isNaN)) return this.#draft.inline(inline, shape, dtype);
     const made = this.#draft.tensor(dtype, shape, name, 'constant');
@@ -263,7 +263,7 @@ export class GraphFromModel {
     const count = elementCount(shape);
     const isStatic = always || from.isStatic;
     const isWeight = from.isWeight && !always;
-    const folds = host !== null && isStatic && !isWeight && count <= mostFolded;
+    const folds = host !== null && isStatic && !isWeight && count <= maxFoldedElements;
     const tensor = once(() => {
       if (host && (folds || !emit)) return this.#constant(host(), type, name);
       const before = this.#draft.at;

@@ -160,7 +160,7 @@ export class OnnxModel {
     const compiled = made.graph.compile(engine);
     const entry = { made, compiled: compiled as unknown as CompiledGraph };
     const [oldest] = this.#compiled.keys();
-    if (oldest !== undefined && this.#compiled.size >= mostCompiled) {
+    if (oldest !== undefined && this.#compiled.size >= maxCompiledGraphs) {
       this.#compiled.get(oldest)?.compiled.release();
       this.#compiled.delete(oldest);
     }
@@ -183,7 +183,7 @@ export class OnnxModel {
 }
 
 /** The maximum number of compiled graphs in the cache; the oldest is dropped first. */
-const mostCompiled = 16;
+const maxCompiledGraphs = 16;
 
 /** Copies an output that is an input or a weight, because the caller owns outputs. */
 function passedOn<T extends TensorDesc>(engine: TensorEngine<T>, tensor: Tensor | undefined): T {

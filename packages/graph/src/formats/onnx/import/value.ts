@@ -36,21 +36,21 @@ export function staticNumbers({ host, isStatic }: Value): readonly number[] | nu
 /**
  * The maximum number of elements that are computed while a model is read. Shapes have few, and masks S × S.
  */
-const mostNumbers = 2 ** 24;
+const maxNumbers = 2 ** 24;
 
 /**
  * Computes a number for each index of a shape.
- * @throws InvalidShapeError for a negative number of elements, or more than `mostNumbers`.
+ * @throws InvalidShapeError for a negative number of elements, or more than `maxNumbers`.
  */
 export function hostTensor(
   shape: readonly number[],
   at: (index: readonly number[]) => number,
 ): HostTensor & { readonly values: Float64Array } {
   const count = elementCount(shape);
-  if (!(count >= 0 && count <= mostNumbers))
+  if (!(count >= 0 && count <= maxNumbers))
     throw new InvalidShapeError(
       'ONNX file:',
-      `a constant of shape [${shape}] has ${count} elements; only 0 to ${mostNumbers} can be computed while a model is read`,
+      `a constant of shape [${shape}] has ${count} elements; only 0 to ${maxNumbers} can be computed while a model is read`,
     );
   const values = new Float64Array(count);
   const index = shape.map(() => 0);

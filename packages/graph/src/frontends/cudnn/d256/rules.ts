@@ -144,15 +144,15 @@ export function checkD256Lengths(
       );
   }
   const [left, right] = windowSize;
-  const [most, mostRight] = [(maxSK ?? longest.k) - 1, (maxSQ ?? longest.q) - 1];
-  if (left >= 0 && left >= most)
+  const [maxLeft, maxRight] = [(maxSK ?? longest.k) - 1, (maxSQ ?? longest.q) - 1];
+  if (left >= 0 && left >= maxLeft)
     throw new InvalidArgumentError(
       'windowSize',
-      `must have a left bound below ${most}, the number of keys minus 1, or −1, got ${left}`,
+      `must have a left bound below ${maxLeft}, the number of keys minus 1, or −1, got ${left}`,
     );
-  if (right > 0 && right >= mostRight)
+  if (right > 0 && right >= maxRight)
     throw new InvalidArgumentError(
       'windowSize',
-      `must have a right bound below ${mostRight}, the number of queries minus 1, or −1, got ${right}`,
+      `must have a right bound below ${maxRight}, the number of queries minus 1, or −1, got ${right}`,
     );
 }

@@ -74,7 +74,7 @@ interface Division {
  */
 const manyGroups = 256;
 const stepsPerGroup = 4;
-/** The most memory for partial sums, in vectors of 8 bytes. */
+/** The maximum memory for partial sums, in vectors of 8 bytes. */
 const maxVectors = 2 ** 22;
 
 function divisionOf({ forward: { B, Hq, Sq, Skv } }: BackwardProblem, { shape }: ScoreInput): Division {

@@ -36,7 +36,7 @@ const swiftShaderTile: WorkgroupMatMulShape = { tx: 4, ty: 8, rows: 2, columns: 
 const groupsWorthCompiling = 16;
 
 /** The smallest number of steps of the sum that is worth a separate workgroup. */
-const leastDepth = 512;
+const minDepth = 512;
 
 /**
  * The tile for a product on a device, and the number of parts into which its sum is divided: more than one
@@ -51,7 +51,7 @@ export function chooseTile(
 ): { readonly tile: MatMulTile; readonly parts: SumParts } {
   const tile = tileFor(size, capabilities, matrices);
   const groups = Math.max(1, groupsOf(size, tile));
-  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(size.K / leastDepth)));
+  const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(size.K / minDepth)));
   const depth = Math.max(1, Math.ceil(size.K / wanted / tile.depth)) * tile.depth;
   return { tile, parts: { count: Math.max(1, Math.ceil(size.K / depth)), depth } };
 }
@@ -61,9 +61,9 @@ function tileFor(size: MatMulSize, capabilities: Capabilities, matrices: MatMulT
   const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N);
   if (flat) return workgroupMatMulKind.tile(flat.tile);
   if (matrices) return matrices;
-  const largeIf = (large: WorkgroupMatMulShape, leastGroups: number): MatMulTile => {
+  const largeIf = (large: WorkgroupMatMulShape, minGroups: number): MatMulTile => {
     const tile = workgroupMatMulKind.tile(large);
-    return groupsOf(size, tile) >= leastGroups ? tile : workgroupMatMulKind.tile(smallTile);
+    return groupsOf(size, tile) >= minGroups ? tile : workgroupMatMulKind.tile(smallTile);
   };
   if (capabilities.adapter === swiftShader) return largeIf(swiftShaderTile, groupsWorthCompiling);
   const group = broadcastGroup(capabilities);

@@ -21,7 +21,7 @@ export interface TensorRecord {
 }
 
 /** The maximum number of elements of a tensor; typed arrays and engines' buffers have fewer. */
-const mostElements = 2 ** 32;
+const maxElements = 2 ** 32;
 
 /**
  * Reads a TensorProto, and checks that its data matches its shape.
@@ -34,7 +34,7 @@ export function readTensor(message: Message): TensorRecord {
   const wrong = shape.find(n => !Number.isSafeInteger(n) || n < 0);
   if (wrong !== undefined) message.fail(`('${name}') has an extent of ${wrong}: an extent is at least 0`);
   const count = elementCount(shape);
-  if (count > mostElements) message.fail(`('${name}') has ${count} elements, more than ${mostElements}`);
+  if (count > maxElements) message.fail(`('${name}') has ${count} elements, more than ${maxElements}`);
   const number = message.integer(2, 'data_type');
   const type = elementTypeOf(number);
   if (!type)

@@ -13,7 +13,7 @@ interface ResizedAxis {
 }
 
 /** The maximum number of weights per axis that are computed while a model is read. */
-const MOST_WEIGHTS = 2 ** 24;
+const MAX_WEIGHTS = 2 ** 24;
 
 type Coordinate = (x: number, axis: ResizedAxis) => number;
 
@@ -94,7 +94,7 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
     const from = shape[axis];
     const scale = common || ratios[n];
     const to = common ? Math.floor(from * common + 0.5) : (sizes[n] ?? Math.floor(from * scale));
-    if (from * to > MOST_WEIGHTS)
+    if (from * to > MAX_WEIGHTS)
       call.refuse(`resizes an axis of ${from} elements to ${to}, which takes too many weights`);
     return { axis, from, to, scale };
   });

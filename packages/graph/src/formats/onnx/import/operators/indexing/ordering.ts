@@ -57,7 +57,7 @@ const topK: OnnxOperator = call => {
 };
 
 /** The maximum number of terms of cumulative sums that are computed while a model is read. */
-const mostTerms = 2 ** 22;
+const maxTerms = 2 ** 22;
 
 const cumSum: OnnxOperator = call => {
   const value = call.input(0);
@@ -69,7 +69,7 @@ const cumSum: OnnxOperator = call => {
   return {
     ...{ type, shape },
     fold:
-      elementCount(shape) * extent > mostTerms
+      elementCount(shape) * extent > maxTerms
         ? null
         : folded([value], shape, read => index => {
             const own = index[axis];

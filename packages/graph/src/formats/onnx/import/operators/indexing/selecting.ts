@@ -129,7 +129,7 @@ const split: OnnxOperator = call => {
 };
 
 /** The maximum number of times that Tile repeats a tensor along one axis. */
-const mostRepeats = 1024;
+const maxRepeats = 1024;
 
 const tile: OnnxOperator = call => {
   const value = call.input(0);
@@ -138,8 +138,8 @@ const tile: OnnxOperator = call => {
   const repeats = call.version < 6 ? value.shape.map((_, d) => (d === axis ? single : 1)) : call.numbers(1);
   if (repeats.length !== value.shape.length || repeats.some(n => !Number.isInteger(n) || n < 0))
     call.fail(`cannot repeat [${value.shape}] by [${repeats}]`);
-  if (repeats.some(n => n < 1 || n > mostRepeats))
-    call.refuse(`repeats by [${repeats}]; 1 to ${mostRepeats} times are supported`);
+  if (repeats.some(n => n < 1 || n > maxRepeats))
+    call.refuse(`repeats by [${repeats}]; 1 to ${maxRepeats} times are supported`);
   const shape = value.shape.map((n, d) => n * repeats[d]);
   const place = (index: readonly number[]): number[] => index.map((i, d) => i % (value.shape[d] || 1));
   return moved(value, shape, place, () =>

@@ -7,7 +7,7 @@ import { once } from '../../once.ts';
 import { productShape } from './products.ts';
 
 /** The number of byte products whose sum is exact in f32: 255 · 255 · 258 < 2^24. */
-const mostExact = 258;
+const maxExactTerms = 258;
 
 /** Bytes minus their zero point, in f32. A zero point is one number, or one per row or column. */
 function centred(call: NodeCall, n: number, pointAt: number, isColumn: boolean): LogicalTensor {
@@ -30,8 +30,8 @@ const matMulInteger: OnnxOperator = call => {
     const axes = [shapeOf(x).length - 1, Math.max(0, shapeOf(y).length - 2)];
     const inner = shapeOf(x)[axes[0]];
     const parts: LogicalTensor[] = [];
-    for (let start = 0; start < inner; start += mostExact) {
-      const size = Math.min(mostExact, inner - start);
+    for (let start = 0; start < inner; start += maxExactTerms) {
+      const size = Math.min(maxExactTerms, inner - start);
       const part = [x, y].map((t, n) => draft.slice(t, { axis: axes[n], start, size }));
       parts.push(draft.cast(draft.op('MatMul', part), 'i32'));
     }
