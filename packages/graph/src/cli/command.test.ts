@@ -46,6 +46,9 @@ test('says what is wrong with a file, and with a call', async () => {
     [['run'], 'There is no command run.'],
     [['onnx'], 'Name a model.'],
     [['onnx', 'm.onnx', '--fast'], 'Unknown option --fast.'],
+    [['onnx', '--fast', 'm.onnx'], 'Unknown option --fast.'],
+    [['onnx', 'm.onnx', 'n.onnx'], 'Unexpected argument n.onnx: the model is m.onnx.'],
+    [['onnx', '--shape', 'x=1'], 'Name a model.'],
     [['onnx', 'm.onnx', '--shape'], "--shape must be NAME=1,2,3, got ''."],
     [['onnx', 'm.onnx', '--shape', 'x'], "--shape must be NAME=1,2,3, got 'x'."],
   ] as const) {

@@ -18,16 +18,16 @@ export async function graphCommand(
   args: readonly string[],
   { readFile, print }: CommandHost,
 ): Promise<number> {
-  const [command, file, ...options] = args;
   if (args.includes('--help')) {
     print(usage);
     return 0;
   }
-  const shapes = shapesOf(options);
-  if (command !== 'onnx' || file === undefined || file.startsWith('--') || typeof shapes === 'string') {
-    print(`${faultOf(command, file, shapes)}${usage}`);
+  const parsed = parse(args);
+  if (typeof parsed === 'string') {
+    print(parsed === '' ? usage : `${parsed}\n\n${usage}`);
     return 2;
   }
+  const { file, shapes } = parsed;
   try {
     const folder = file.replace(/[^/\\]*$/, '');
     const read = (path: string): Uint8Array => {
@@ -50,23 +50,28 @@ export async function graphCommand(
   }
 }
 
-/** The message before the usage text if the arguments are wrong. */
-function faultOf(command: string | undefined, file: string | undefined, shapes: unknown): string {
-  if (command === undefined) return '';
-  if (command !== 'onnx') return `There is no command ${command}.\n\n`;
-  if (file === undefined || file.startsWith('--')) return 'Name a model.\n\n';
-  return `${shapes}\n\n`;
+/** The file of the model, and the shapes of its inputs by name. */
+interface Arguments {
+  readonly file: string;
+  readonly shapes: Readonly<Record<string, readonly number[]>>;
 }
 
-/** The shapes of `--shape NAME=1,2,3`, or what is wrong with an option. */
-function shapesOf(options: readonly string[]): Record<string, number[]> | string {
+/** The arguments of `onnx`, or what is wrong with them; '' if there are none at all. */
+function parse([command, ...words]: readonly string[]): Arguments | string {
+  if (command === undefined) return '';
+  if (command !== 'onnx') return `There is no command ${command}.`;
   const shapes: Record<string, number[]> = {};
-  for (let n = 0; n < options.length; n += 2) {
-    const [, name, list] = /^(.+)=(\d+(?:,\d+)*)$/.exec(options[n + 1] ?? '') ?? [];
-    if (options[n] !== '--shape') return `Unknown option ${options[n]}.`;
-    if (name === undefined || list === undefined)
-      return `--shape must be NAME=1,2,3, got '${options[n + 1] ?? ''}'.`;
-    shapes[name] = list.split(',').map(Number);
+  let file: string | undefined;
+  for (let n = 0; n < words.length; n++) {
+    const word = words[n];
+    if (word === '--shape') {
+      const given = words[++n] ?? '';
+      const [, name, list] = /^(.+)=(\d+(?:,\d+)*)$/.exec(given) ?? [];
+      if (name === undefined || list === undefined) return `--shape must be NAME=1,2,3, got '${given}'.`;
+      shapes[name] = list.split(',').map(Number);
+    } else if (word.startsWith('-')) return `Unknown option ${word}.`;
+    else if (file !== undefined) return `Unexpected argument ${word}: the model is ${file}.`;
+    else file = word;
   }
-  return shapes;
+  return file === undefined ? 'Name a model.' : { file, shapes };
 }

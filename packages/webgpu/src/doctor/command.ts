@@ -11,7 +11,7 @@ export interface CommandHost {
    */
   readonly loadGpu: () => Promise<GPU | undefined>;
   readonly print: (text: string) => void;
-  /** Prints a line about the progress, which is no part of the output. */
+  /** Prints a line about the progress, which is not part of the output. */
   readonly note: (text: string) => void;
 }
 
@@ -56,7 +56,8 @@ function faultOf(command: string | undefined, flags: readonly string[]): string 
   if (command === undefined) return '';
   if (command !== 'doctor') return `There is no command ${command}.\n\n`;
   const unknown = flags.find(flag => !['--json', '--thorough', '--tiles'].includes(flag));
-  return unknown === undefined ? null : `Unknown option ${unknown}.\n\n`;
+  if (unknown === undefined) return null;
+  return `${unknown.startsWith('-') ? 'Unknown option' : 'Unexpected argument'} ${unknown}.\n\n`;
 }
 
 /** JSON has no infinite numbers, so infinite errors are written as strings. */

@@ -207,6 +207,7 @@ describe('the command', () => {
       expect(text).toMatch(/^Usage/);
     }
     expect((await run(['doctor', '--loud'])).text).toMatch(/^Unknown option --loud/);
+    expect((await run(['doctor', 'loud'])).text).toMatch(/^Unexpected argument loud/);
     const { code, text } = await run(['nurse']);
     expect([code, text]).toEqual([2, expect.stringMatching(/^There is no command nurse\.[\s\S]*Usage/)]);
   });
