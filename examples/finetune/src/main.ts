@@ -21,7 +21,7 @@ Usage: node examples/finetune/dist/main.js --model DIR --text FILE --out DIR [op
   --recompute          recomputes activations in the backward pass: less memory, more time
   --engine NAME        reference, cpu or webgpu; default cpu
   --memory             prints the memory that LoRA takes on a model of 100 million parameters in f16
-  --sequence N         the tokens of its sequence; default 512
+  --sequence N         tokens of the sequence for --memory; default 512
 `;
 
 const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Suite, type SuiteOptions, WrongResult } from '../suite.ts';
 import { suites } from '../suites/index.ts';
-import { bench } from './bench.ts';
+import { bench, usage } from './bench.ts';
 
 const suite = (name: string, run: Suite['run']): Suite => ({
   ...{ name, summary: `measures ${name}` },
@@ -98,6 +98,14 @@ test('the usage after the name of a suite has the options of this suite only', a
     expect(text).toContain('measures a');
     expect(text).not.toContain('measures b');
   }
+});
+
+test('the usage describes an option that suites share once, and in full for a single suite', () => {
+  const shared = { value: 'FILE', meaning: 'where to write' };
+  const [a, b] = ['a', 'b'].map(name => ({ ...suite(name, async () => []), options: { trace: shared } }));
+  expect(usage([a, b]).match(/where to write/g)).toHaveLength(1);
+  expect(usage([a, b]).match(/--trace {2}see below/g)).toHaveLength(2);
+  expect(usage([a])).toContain('--trace FILE  where to write');
 });
 
 describe('suites', () => {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
+import { type Suite, type SuiteOption, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
 import { type Row, table } from '../table.ts';
 
 /** Where a run writes: results, progress (shown for a while), and errors. */
@@ -67,15 +67,30 @@ function parse(
   }
 }
 
-/** The usage text of the program, with the options of these suites. */
+/**
+ * The usage text of the program, with the options of these suites. An option that several suites share is
+ * described once, at the end.
+ */
 export function usage(suites: readonly Suite[]): string {
+  const all = suites.flatMap(({ options }) => Object.values(options));
+  const isShared = (option: SuiteOption): boolean => all.indexOf(option) !== all.lastIndexOf(option);
+  const shared: Record<string, SuiteOption> = {};
   const lines = ['Usage: pnpm bench [suite] [options]', '', 'Without a suite, a quick tour of all.', ''];
   for (const { name, summary, options } of suites) {
     lines.push(`  ${name}: ${summary}`);
-    for (const [option, { value, meaning }] of Object.entries(options)) {
-      lines.push(`    --${option}${value === undefined ? '' : ` ${value}`}  ${meaning}`);
+    for (const [option, meaning] of Object.entries(options)) {
+      if (isShared(meaning)) shared[option] = meaning;
+      else lines.push(optionLine(option, meaning));
     }
+    const names = Object.keys(options).filter(option => isShared(options[option]));
+    if (names.length > 0) lines.push(`    ${names.map(option => `--${option}`).join(', ')}  see below`);
   }
+  const described = Object.entries(shared).map(([option, meaning]) => optionLine(option, meaning));
+  if (described.length > 0) lines.push('', '  Options of several suites:', ...described);
   lines.push('', '  --json  one JSON object per row');
   return lines.join('\n');
+}
+
+function optionLine(option: string, { value, meaning }: SuiteOption): string {
+  return `    --${option}${value === undefined ? '' : ` ${value}`}  ${meaning}`;
 }

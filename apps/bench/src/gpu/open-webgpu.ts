@@ -68,7 +68,7 @@ export const tilesOption: Readonly<Record<'tiles', SuiteOption>> = {
   tiles: {
     value: tileChoices.join('|'),
     meaning:
-      'tiles of subgroup matrices where the device has them, or those of the table everywhere, instead of matrix',
+      'matrix (default): tiles of subgroup matrices where the device has them; table: the tiles of the built-in table everywhere',
   },
 };
 

@@ -2,8 +2,16 @@ import type { SuiteOption } from '../suite-option.ts';
 
 /** Options that limit a suite to cases of a certain size. */
 export const workOptions: Readonly<Record<'min-gflop' | 'max-gflop', SuiteOption>> = {
-  'min-gflop': { value: 'N', meaning: 'skip cases that --max-gflop N runs', number: 'any' },
-  'max-gflop': { value: 'N', meaning: 'skip cases that take more GFLOP, by their shapes', number: 'any' },
+  'min-gflop': {
+    value: 'N',
+    meaning: 'skip cases that take N GFLOP or less, by their shapes',
+    number: 'any',
+  },
+  'max-gflop': {
+    value: 'N',
+    meaning: 'skip cases that take more than N GFLOP, by their shapes',
+    number: 'any',
+  },
 };
 
 /**

@@ -25,7 +25,7 @@ const table: Readonly<Record<string, readonly [value: string, name: string, mean
   context: ['N', '.context', 'tokens of a sequence'],
   batch: ['N', '.batch', 'sequences of a step'],
   lr: ['X', '.learningRate', 'learning rate'],
-  dropout: ['X', '.dropout', 'share of the attention that is dropped'],
+  dropout: ['X', '.dropout', 'probability that an attention weight is dropped'],
   save: ['FILE', 'save', 'writes the weights and the state of training, as safetensors'],
   load: ['FILE', 'load', 'starts from such a file; continues training only if --steps is given'],
   'export-torch': ['DIR', 'exportTorch', 'writes a PyTorch package that continues the run'],

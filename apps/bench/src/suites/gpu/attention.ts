@@ -56,7 +56,7 @@ export const attention: Suite = {
     },
     timeout: {
       value: 'SECONDS',
-      meaning: 'seconds to wait for an answer of a peer, which compiles its kernels first; default 240',
+      meaning: 'seconds to wait for an answer from a peer, which compiles its kernels first; default 240',
     },
     ...tilesOption,
     ...toggleOption,

@@ -17,7 +17,7 @@ export const attention: Suite = {
       meaning: 'manifest.json and cases/, or the case files themselves',
       required: true,
     },
-    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },
     dtype: { value: 'DTYPE', meaning: 'storage dtype of q, k, v, o and dO', choices: ['f32', 'f16', 'bf16'] },
   },
   async open({ vectors = '', engine = '', dtype }) {

@@ -17,7 +17,7 @@ export const cudnn: Suite = {
     "cuDNN's test cases, forward and backward; the error is that of the worst element, as a multiple of its tolerance",
   options: {
     cases: { value: 'FILE', meaning: 'a JSON list of cases, or an object of such lists', required: true },
-    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },
     ...workOptions,
   },
   sideBySide: true,

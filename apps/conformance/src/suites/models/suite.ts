@@ -19,7 +19,7 @@ export const models: Suite = {
       meaning: 'folders with config.json, weights and expected.safetensors',
       required: true,
     },
-    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },
     dtype: {
       value: 'DTYPE',
       meaning: 'storage dtype of weights; with 16 bits, only logits are compared',

@@ -26,7 +26,7 @@ export const onednn: Suite = {
   options: {
     graphs: { value: 'DIR', meaning: 'folder with the graphs of the cases', required: true },
     cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },
-    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },
     'reference-gflop': {
       value: 'N',
       meaning: 'for cases that take more, compare only randomly drawn entries of the batch',

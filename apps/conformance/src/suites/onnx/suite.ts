@@ -22,7 +22,7 @@ export const onnx: Suite = {
     models: { value: 'DIR', meaning: 'folders with an exported.onnx and an expected.safetensors' },
     model: { value: 'FILE', meaning: 'one exported model, with --expected' },
     expected: { value: 'FILE', meaning: 'inputs, labels, logits and gradients of --model, as safetensors' },
-    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },
   },
   async open({ cases, models, model, expected, engine: name = '' }) {
     if ([cases, models, model].filter(option => option !== undefined).length !== 1)

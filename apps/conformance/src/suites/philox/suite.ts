@@ -15,7 +15,7 @@ export const philox: Suite = {
   summary: 'known answers and dropout masks, bit by bit; the error is the number of values that differ',
   options: {
     vectors: { value: 'DIR', meaning: 'JSON files of vectors, recognised by their fields', required: true },
-    engine: { value: 'NAME', meaning: 'what draws', choices: ['cpu', 'webgpu'] },
+    engine: { value: 'NAME', meaning: 'the engine to test', choices: ['cpu', 'webgpu'] },
   },
   async open({ vectors = '', engine }) {
     const records = vectorRecords(vectors);

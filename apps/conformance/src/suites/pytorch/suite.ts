@@ -32,7 +32,7 @@ export const pytorch: Suite = {
   summary: `points of PyTorch's test grids (seed ${seed}), each result judged by the rule of its group; the error is a multiple of what the rule allows`,
   options: {
     cases: { value: 'FILE', meaning: 'groups of cases, or block masks', required: true },
-    engine: { value: 'NAME', meaning: 'what computes', choices: engineNames },
+    engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },
     sizes: {
       value: 'SIZES',
       meaning: 'as in the grids, or reduced to quick ones',
