@@ -39,7 +39,7 @@ export interface Visibility {
   /** Whether only lengths and band decide, so that all of `keyRange` is visible. */
   readonly rangesAreExact: boolean;
   /** Whether there is a mask that is evaluated pair by pair, so that `isVisible` must be called for each. */
-  readonly asksPairs: boolean;
+  readonly hasPairMask: boolean;
 }
 
 /** The operands that decide visibility: lengths, mask, block mask and captures; never q, k or v. */
@@ -106,7 +106,7 @@ export function createVisibility(problem: AttentionProblem, operands: Visibility
   return {
     ...{ lengthQ, lengthKv, diagonalOffset, keyRange, keyRanges, queryRange },
     ...{ isVisible, showsBlock: showsBlock ?? (() => true) },
-    ...{ rangesAreExact: masks.length === 0, asksPairs: pairMasks.length > 0 },
+    ...{ rangesAreExact: masks.length === 0, hasPairMask: pairMasks.length > 0 },
   };
 }
 

@@ -34,7 +34,7 @@ export function listOperands<T extends TensorDesc>(options: SdpaOptions<T>): Lis
 
 function numbersOf(name: ListName, values: readonly number[]): HostArray {
   const isFloat = operandTable[name].dtypes?.[0] === 'f32';
-  // The values of a BigInt64Array are no numbers.
+  // The values of a BigInt64Array are not numbers.
   const isValid = (x: number): boolean =>
     typeof x === 'number' && (isFloat ? Number.isFinite(Math.fround(x)) : (x | 0) === x);
   const at = values.findIndex(x => !isValid(x));

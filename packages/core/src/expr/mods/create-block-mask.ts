@@ -68,7 +68,7 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
   checkCounts({ B, Hq: H, Sq, Skv, 'blockSize[0]': sizes[0], 'blockSize[1]': sizes[1] });
   checkMod('maskMod', maskMod, 'bool');
   const [nQ, nKv] = [Math.ceil(Sq / sizes[0]), Math.ceil(Skv / sizes[1])];
-  if (B * H * nQ * nKv > LARGEST_COUNT) {
+  if (B * H * nQ * nKv > MAX_BLOCKS) {
     const rule = `must be large enough for at most 2^28 blocks, got ${B * H * nQ * nKv}`;
     throw new InvalidArgumentError('blockSize', rule);
   }
@@ -137,7 +137,7 @@ export function blockMaskBits(blocks: BlockMask): Tensor {
 }
 
 /** The maximum number of blocks of a mask: their indices then take 1 GiB. */
-const LARGEST_COUNT = 2 ** 28;
+const MAX_BLOCKS = 2 ** 28;
 
 /**
  * @throws InvalidArgumentError for a number that is not a positive i32, as positions in an expression are.

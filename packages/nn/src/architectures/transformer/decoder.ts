@@ -100,7 +100,7 @@ export function decoderStates(
 /** Logits (…, vocabulary) of hidden states (…, dim). */
 export function decoderLogits(scope: Scope, table: DecoderTable, states: Variable): Variable {
   const { vocabulary, dim, head, embedding, logitSoftcap } = table;
-  // A tied head is no linear layer: an adapter of it, merged, would change the embedding too.
+  // A tied head is not a linear layer: merging an adapter for it would also change the embedding.
   const logits =
     head === null
       ? product(scope, states, scope.parameter(embedding.name, [vocabulary, dim]))

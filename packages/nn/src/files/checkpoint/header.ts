@@ -24,7 +24,7 @@ export interface Header {
 /** The bytes before the header: its length as a 64-bit integer. */
 export const LENGTH_BYTES = 8;
 /** The limit of the reference implementation of the format. */
-const LARGEST_HEADER = 100_000_000;
+const MAX_HEADER_BYTES = 100_000_000;
 
 /**
  * The length of the header, in bytes.
@@ -32,10 +32,10 @@ const LARGEST_HEADER = 100_000_000;
  */
 export function headerLength(file: string, first: Uint8Array): number {
   const length = new DataView(first.buffer, first.byteOffset, LENGTH_BYTES).getBigUint64(0, true);
-  if (length >= 2n && length <= LARGEST_HEADER) return Number(length);
+  if (length >= 2n && length <= MAX_HEADER_BYTES) return Number(length);
   throw new CheckpointError(
     { file },
-    `is not a safetensors file: its header cannot have ${length} bytes (2 to ${LARGEST_HEADER})`,
+    `is not a safetensors file: its header cannot have ${length} bytes (2 to ${MAX_HEADER_BYTES})`,
   );
 }
 

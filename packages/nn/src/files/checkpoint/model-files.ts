@@ -53,7 +53,7 @@ export async function readJson(
 
 /**
  * A text as a JSON object.
- * @throws CheckpointError that says a rule of the file, for other texts.
+ * @throws CheckpointError naming the file, for a text that is not a JSON object.
  */
 export function parseObject(file: string, read: () => string, rule: string): Record<string, unknown> {
   let cause: unknown;

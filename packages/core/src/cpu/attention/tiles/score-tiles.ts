@@ -141,15 +141,15 @@ export function createScoreTiles(
       tile.index = index;
       tile.j0 = j0;
       tile.columns = columns;
-      const look = seen.look(tile);
-      if (look === 'none') return null;
+      const visible = seen.inspect(tile);
+      if (visible === 'none') return null;
       k.load(index);
-      inRange = look === 'all' ? 0 : ranges.at;
+      inRange = visible === 'all' ? 0 : ranges.at;
       const at = k.columnsAt(index);
       const { rows } = tile;
       kernels.multiplyScores(rows, columns, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
       if (hasProducts) products.set(scores.values);
-      final.finish(scores, ld, tile, look === 'some');
+      final.finish(scores, ld, tile, visible === 'some');
       return tile;
     },
   };

@@ -15,7 +15,7 @@ export interface TileVisibility {
   /** Selects the rows that the ranges are set to. */
   select(queries: QueryTile): void;
   /** Inspects a tile of these rows. If no pair is visible, the product is not needed. */
-  look(tile: ScoreTile): Seen;
+  inspect(tile: ScoreTile): Seen;
   /** Sets the scores of invisible pairs of the last inspected tile to −∞, within the ranges of the rows. */
   hide(scores: Panel, ld: number): void;
   /** Also sets the scores outside the ranges to −∞. */
@@ -42,18 +42,18 @@ export interface RowsContext {
 export function createTileVisibility(context: RowsContext): TileVisibility {
   const { problem, operands, kernels, size, visibility, ranges } = context;
   const { blockMask, Skv } = problem;
-  const { asksPairs } = visibility;
+  const { hasPairMask } = visibility;
   const T = size.columns;
   const mask =
     problem.mask &&
     createMaskRows(kernels, problem.mask, required('mask', operands.mask), { rows: size.rows, Skv });
-  const asked = kernels.memory.allocate(Uint8Array, asksPairs || blockMask ? size.rows * T : 0);
+  const evaluated = kernels.memory.allocate(Uint8Array, hasPairMask || blockMask ? size.rows * T : 0);
   let tile: ScoreTile = NO_TILE;
   let seen: SeenBytes | null = null;
 
-  /** Asks for each pair within the ranges. */
-  function ask(): SeenBytes {
-    const { values } = asked;
+  /** Evaluates the visibility of each pair within the ranges. */
+  function evaluate(): SeenBytes {
+    const { values } = evaluated;
     const { b, h, i0, rows, j0, columns } = tile;
     for (let i = 0; i < rows; i++) {
       const to = Math.min(ranges.hi(i), j0 + columns);
@@ -61,7 +61,7 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
         values[i * T + j - j0] = visibility.isVisible(b, h, i0 + i, j) ? 1 : 0;
       }
     }
-    return { at: asked.at, ld: T };
+    return { at: evaluated.at, ld: T };
   }
 
   /**
@@ -69,7 +69,7 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
    * tile is in a visible block.
    */
   function seenPairs(isOneBlock: boolean): SeenBytes | null {
-    if (asksPairs || (blockMask && !isOneBlock)) return ask();
+    if (hasPairMask || (blockMask && !isOneBlock)) return evaluate();
     return mask && { at: mask.at(tile.j0), ld: mask.ld };
   }
 
@@ -77,15 +77,15 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
     select(queries) {
       mask?.select(queries, ranges.first(), ranges.end());
     },
-    look(next) {
+    inspect(next) {
       tile = next;
       const { b, h, i0, rows, j0, columns } = tile;
-      const look = ranges.seen(j0, j0 + columns);
-      if (look === 'none') return 'none';
+      const inRanges = ranges.seen(j0, j0 + columns);
+      if (inRanges === 'none') return 'none';
       const isOneBlock = isInOneBlock(i0, rows) && isInOneBlock(j0, columns);
       if (isOneBlock && !visibility.showsBlock(b, h, i0, j0)) return 'none';
       seen = seenPairs(isOneBlock);
-      if (!seen) return look;
+      if (!seen) return inRanges;
       const count = kernels.countSeen(rows, columns, seen.at, seen.ld, ranges.at, j0);
       if (count === 0) return 'none';
       return count === rows * columns ? 'all' : 'some';

@@ -22,19 +22,20 @@ export interface Streams {
   /** Declares a lane's fetched vec4s. */
   readonly declared: string;
   /**
-   * Prepares the tile at `first`, unless it follows the last one: fetches its rows, and stores those that
+   * Prepares the tile at `first`, unless it follows the last tile: fetches its rows, and stores the rows that
    * products read.
    */
   readonly start: string;
   /**
-   * Before the products of a tile. If rows are in products and in sums, stores the rows once all lanes have
-   * finished with the previous ones, and fetches those of the next tile, which arrive while this tile is
-   * computed.
+   * Before the products of a tile. If products and sums read a common operand, stores the rows of the tile
+   * once all lanes have finished with the previous tile, and fetches the rows of the next tile, which arrive
+   * while this tile is computed.
    */
   readonly beforeProducts: string;
   /**
-   * After the products of a tile, and before a barrier and the sums. If no rows are in products and in sums,
-   * stores those of the sums, and those of the next tile's products, which saves two barriers per tile.
+   * After the products of a tile, and before a barrier and the sums. If products and sums read no common
+   * operand, stores the rows for the sums of this tile and for the products of the next tile, which saves two
+   * barriers per tile.
    */
   readonly beforeSums: string;
 }
@@ -126,9 +127,9 @@ const load = ({ matrix }: MatrixTileShape, name: string, row: string, d: string)
   matrix.component === 'f16' ? `${name}_load4_f16(${row}, ${d})` : `${name}_load4(${row}, ${d})`;
 
 /**
- * Statements that fetch the streamed rows from `first` on. They have no branches, so
- * that no read waits for another. Rows beyond the end, which have weight 0, are replaced by the last row, and
- * channels beyond the end by 0.
+ * Statements that fetch the streamed rows from `first` on. They have no branches, so that no read waits for
+ * another. Rows beyond the end, which have weight 0, are replaced by the last row, and channels beyond the
+ * end by 0.
  */
 function fetch(tile: MatrixTileShape, operand: TileOperand): string {
   const { name, row, first, end, channels, D } = operand;
@@ -152,7 +153,7 @@ function store(tile: MatrixTileShape, operand: TileOperand, sums: readonly Accum
   const turns = turnsOf(tile, D);
   const isWhole = (streamedRows(tile) * width(D)) % (lanes * tile.subgroups) === 0;
   const isRow = (turn: number): string => `${placeOf(tile, D, turn).row} < ${streamedRows(tile)}u`;
-  const noticed = repeat(
+  const isNonFinite = repeat(
     turns,
     turn => `(${isWhole ? '' : `${isRow(turn)} && `}has_non_finite(vec4f(${fetched(operand, turn)})))`,
     ' || ',
@@ -160,7 +161,7 @@ function store(tile: MatrixTileShape, operand: TileOperand, sums: readonly Accum
   return `${
     nonFiniteGuard
       ? `if (${nonFiniteGuard}) {
-      if (${noticed}) {
+      if (${isNonFinite}) {
         own_flags |= ${flag.nonFinite}u;
       }
     }
