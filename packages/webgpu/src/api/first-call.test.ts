@@ -118,8 +118,9 @@ describe('an eager call whose kernels are not compiled', () => {
     const { device } = await freshDevice();
     const ctx = await createContext({ device });
     const q = ctx.upload(host);
-    sdpa(ctx, q, q, q);
+    const waiting = webgpuEngine(ctx).sdpa(q, q, q);
     ctx.destroy();
+    await expect(waiting).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', argument: 'ctx' });
     await ctx.submitted();
     device.destroy();
   });
