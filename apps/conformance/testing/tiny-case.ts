@@ -1,4 +1,4 @@
-import type { RawCase } from './case-file.ts';
+import type { RawCase } from '../src/suites/cudnn/format/case-file.ts';
 
 /**
  * A small case in the format of the files, with gaps in its layouts and arbitrary strides for extents of 1;

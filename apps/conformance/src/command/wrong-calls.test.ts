@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fixturesDir } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { newFolder, run, runJson } from '../../testing/run-conformance.ts';
-import { tinyCase } from '../suites/cudnn/format/tiny-case.ts';
+import { tinyCase } from '../../testing/tiny-case.ts';
 import { suites } from '../suites/index.ts';
 
 const attention = join(fixturesDir(), 'attention');

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sharedDir } from '@tilewise/test-data';
 import { afterAll, describe, expect, test } from 'vitest';
+import { tinyCase } from '../../../testing/tiny-case.ts';
 import type { CaseResult, Counts } from '../../cases/case.ts';
 import { conformance } from '../../command/conformance.ts';
 import { suites } from '../index.ts';
 import { concreteCalls } from './concrete/concrete.ts';
 import { gflop } from './concrete/gflop.ts';
 import { parseCase } from './format/case-format.ts';
-import { tinyCase } from './format/tiny-case.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tilewise-cudnn-'));
 afterAll(() => rmSync(folder, { recursive: true }));

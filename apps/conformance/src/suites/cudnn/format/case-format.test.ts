@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { tinyCase } from '../../../../testing/tiny-case.ts';
 import { concreteCalls } from '../concrete/concrete.ts';
 import { gflop } from '../concrete/gflop.ts';
 import { scoreProgram } from '../tensors/score-programs.ts';
 import { parseCase } from './case-format.ts';
-import { tinyCase } from './tiny-case.ts';
 
 const calls = (changes = {}) => concreteCalls(parseCase(tinyCase(changes)));
 

@@ -1,8 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
+import { tinyCase } from '../../../../testing/tiny-case.ts';
 import { parseCase } from '../format/case-format.ts';
-import { tinyCase } from '../format/tiny-case.ts';
 import { hostRunner } from '../runners/host-runner.ts';
 import type { PassResults, Runner } from '../runners/runner.ts';
 import { runCase } from './run-case.ts';

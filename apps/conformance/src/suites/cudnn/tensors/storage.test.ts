@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { tinyCase } from '../../../../testing/tiny-case.ts';
 import { concreteCalls } from '../concrete/concrete.ts';
 import { parseCase } from '../format/case-format.ts';
-import { tinyCase } from '../format/tiny-case.ts';
 import { makeCall } from './call.ts';
 import { damage, MARGIN } from './canary.ts';
 import { ownedOffsets, place } from './storage.ts';
