@@ -38,7 +38,7 @@ describe('sdpa', () => {
 });
 
 describe('sdpaBackward', () => {
-  test('gives each gradient in the shape and dtype of what it is the gradient of', () => {
+  test('gives each gradient in the shape and dtype of its operand', () => {
     const bias = normal([2, 1, 5], 5, 'bf16');
     const gain = normal([2], 6, 'f16');
     const options = {

@@ -149,10 +149,10 @@ export function checkOutputs({ producers, uses, outputs }: Topology, wanted: rea
   const given = new Set(outputs.map(t => t.id));
   for (const { id } of wanted) {
     const producer = producers.get(id);
-    if (!producer) throw tensorError(id, 'is to be an output, but no operation produces it');
+    if (!producer) throw tensorError(id, 'should be an output, but no operation produces it');
     if (given.has(id)) continue;
     const [reader] = uses(id);
-    const rule = `is to be an output, but ${describeNode(reader.node)} reads it: mark it with an End`;
+    const rule = `should be an output, but ${describeNode(reader.node)} reads it: mark it with an End`;
     throw tensorError(id, `of ${describeNode(producer)} ${rule}`);
   }
   const names = new Set(wanted.map(t => t.id));

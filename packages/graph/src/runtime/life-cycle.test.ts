@@ -36,10 +36,10 @@ describe('the outputs that a graph is to have', () => {
   test('are produced, and read by an End alone', () => {
     const { g, x, p, stats, y } = branching();
     expect(() => g.finalize({ outputs: [y, stats, x] })).toThrow(
-      'tensor 0 is to be an output, but no operation produces it',
+      'tensor 0 should be an output, but no operation produces it',
     );
     expect(() => g.finalize({ outputs: [y, stats, p] })).toThrow(
-      "tensor 1 of SoftMax 0 'weights' is to be an output, but Exp 1 reads it: mark it with an End",
+      "tensor 1 of SoftMax 0 'weights' should be an output, but Exp 1 reads it: mark it with an End",
     );
     g.op('End', { inputs: [p], outputs: [] });
     g.finalize({ outputs: [y, stats, p] });

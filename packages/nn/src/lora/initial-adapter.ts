@@ -17,10 +17,7 @@ export function initialAdapter<T extends TensorDesc>(
     target => ![...layers.linear.keys()].some(layer => isTarget({ targets: [target] }, layer)),
   );
   if (unused !== undefined)
-    throw new InvalidArgumentError(
-      'lora.targets',
-      `has '${unused}', which matches the name of no linear layer`,
-    );
+    throw new InvalidArgumentError('lora.targets', `has '${unused}', which matches no linear layer`);
   const shapes = [...adapterShapes(config, layers.linear)];
   const tensors = shapes.map(([name, shape], n) => {
     if (name.endsWith('.lora_B.weight')) return [name, engine.upload(Tensor.zeros(shape))] as const;

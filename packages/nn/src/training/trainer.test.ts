@@ -209,7 +209,7 @@ test('each batch of each step draws a new dropout, however many batches a step h
 test('a target that is no layer is refused', async () => {
   const model = await load();
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets: ['c_attn'] } })).toThrow(
-    "lora.targets has 'c_attn', which matches the name of no linear layer",
+    "lora.targets has 'c_attn', which matches no linear layer",
   );
 });
 
@@ -217,7 +217,7 @@ test('an embedding table that also gives the logits is no target', async () => {
   const model = await loadModel(filesOf({ ...tinyLlama, tie_word_embeddings: true }), { engine });
   const targets = ['q_proj', 'embed_tokens'];
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets } })).toThrow(
-    "lora.targets has 'embed_tokens', which matches the name of no linear layer",
+    "lora.targets has 'embed_tokens', which matches no linear layer",
   );
 });
 

@@ -41,7 +41,7 @@ export class GpuTrace implements WorkTrace, PassTrace {
       throw new UnsupportedError('webgpu', [reason]);
     }
     if (this.#device && this.#device !== device)
-      throw new InvalidArgumentError('trace', 'times another device already: make one trace for each device');
+      throw new InvalidArgumentError('trace', 'already times another device: make one trace for each device');
     this.#device = device;
   }
 

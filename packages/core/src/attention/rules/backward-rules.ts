@@ -43,7 +43,7 @@ const gradientRules = (
     const expected = starts === 'strided' ? [forward.B, H, forward[extent], D] : [1, H, shape[2], D];
     return unless(
       page !== null || sameShape(shape, expected),
-      `must have the shape of what it is the gradient of ([${expected}] as B, H, S, D), got [${shape}]`,
+      `must have the shape of its operand ([${expected}] as B, H, S, D), got [${shape}]`,
     );
   }),
 ];

@@ -75,11 +75,11 @@ test('a file of a revision, with a token, and its progress', async () => {
   expect(progress.at(-1)).toEqual({ file: 'model.safetensors', loaded: bytes.length, total: bytes.length });
 });
 
-test('a file that there is not is null, and one that is closed says that a token is needed', async () => {
+test('a missing file is null, and the error for a file that is not public asks for a token', async () => {
   expect(await hubFiles({ id: 'owner/open', baseUrl }).open('none.json')).toBeNull();
   const error = await load(hubFiles({ id: 'owner/gated', baseUrl })).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(HubError);
-  expect(error).toMatchObject({ status: 401, message: expect.stringContaining('a token') });
+  expect(error).toMatchObject({ status: 401, message: expect.stringContaining('needs the token') });
   await expect(load(hubFiles({ id: 'owner/open', baseUrl: 'http://127.0.0.1:1' }))).rejects.toThrow(HubError);
 });
 

@@ -118,9 +118,9 @@ function checkTensorNames(names: Readonly<Record<number, string>>): void {
       typeof name !== 'string' || name === ''
         ? `must be a name, got ${describeValue(name)}`
         : taken.has(name)
-          ? `is '${name}', as another tensor`
+          ? `is '${name}', which names another tensor too`
           : /^([tc]|[A-Z]\w*_)\d+$/.test(name)
-            ? `is '${name}', which may be the name of a tensor without one`
+            ? `is '${name}', which is kept for tensors without a name`
             : null;
     if (rule !== null) throw new InvalidArgumentError(`options.names.${id}`, rule);
     taken.add(name);

@@ -177,6 +177,6 @@ function readDimension(dimension: Message): number | string | null {
   if (dimension.has(2)) return dimension.text(2, 'dim_param') || null;
   if (!dimension.has(1)) return null;
   const extent = dimension.integer(1, 'dim_value');
-  if (extent < 0) dimension.fail(`is ${extent}: an extent is at least 0`);
+  if (extent < 0) dimension.fail(`is ${extent}: an extent must be at least 0`);
   return extent;
 }

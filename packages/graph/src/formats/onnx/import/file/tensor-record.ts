@@ -32,7 +32,7 @@ export function readTensor(message: Message): TensorRecord {
   const name = message.text(8, 'name');
   const shape = message.integers(1, 'dims').map(Number);
   const wrong = shape.find(n => !Number.isSafeInteger(n) || n < 0);
-  if (wrong !== undefined) message.fail(`('${name}') has an extent of ${wrong}: an extent is at least 0`);
+  if (wrong !== undefined) message.fail(`('${name}') has an extent of ${wrong}: it must be at least 0`);
   const count = elementCount(shape);
   if (count > maxElements) message.fail(`('${name}') has ${count} elements, more than ${maxElements}`);
   const number = message.integer(2, 'data_type');

@@ -9,7 +9,7 @@ import { moved } from './indexing/moved.ts';
 /** The result of an operator that changes the shape and keeps the elements in row-major order. */
 function reshaped(call: NodeCall, shape: readonly number[]): NodeResult {
   const { type, host, tensor, shape: from } = call.input(0);
-  if (elementCount(from) !== elementCount(shape)) call.fail(`cannot give [${from}] the shape [${shape}]`);
+  if (elementCount(from) !== elementCount(shape)) call.fail(`cannot reshape [${from}] to [${shape}]`);
   return {
     ...{ type, shape },
     fold: host && (() => ({ shape, values: host().values })),
@@ -62,11 +62,11 @@ const reshapeOperator: OnnxOperator = call => {
     n === 0 && !keepsZeros ? (shape[d] ?? call.fail(`has no dimension ${d} to keep`)) : n,
   );
   const free = extents.indexOf(-1);
-  if (extents.some((n, d) => n < 0 && d !== free)) call.fail(`cannot take the shape [${target}]`);
+  if (extents.some((n, d) => n < 0 && d !== free)) call.fail(`cannot reshape [${shape}] to [${target}]`);
   if (free >= 0) {
     const others = elementCount(extents.filter((_, d) => d !== free));
     extents[free] = others === 0 ? 0 : elementCount(shape) / others;
-    if (!Number.isInteger(extents[free])) call.fail(`cannot give [${shape}] the shape [${target}]`);
+    if (!Number.isInteger(extents[free])) call.fail(`cannot reshape [${shape}] to [${target}]`);
   }
   return reshaped(call, extents);
 };
@@ -88,7 +88,7 @@ const squeeze: OnnxOperator = call => {
   const { shape } = call.input(0);
   const axes = call.axes()?.map(axis => call.axis(axis, shape.length));
   const wrong = axes?.find(d => shape[d] !== 1);
-  if (wrong !== undefined) call.fail(`cannot take away dimension ${wrong} of [${shape}]`);
+  if (wrong !== undefined) call.fail(`cannot remove dimension ${wrong} of [${shape}]`);
   return reshaped(
     call,
     shape.filter((extent, d) => (axes ? !axes.includes(d) : extent !== 1)),
@@ -128,7 +128,7 @@ const expandOperator: OnnxOperator = call => {
 
 const constantOfShape: OnnxOperator = call => {
   const shape = call.numbers(0);
-  if (shape.some(n => n < 0)) call.fail(`cannot take the shape [${shape}]`);
+  if (shape.some(n => n < 0)) call.fail(`cannot have the shape [${shape}]`);
   const record = call.attribute('value', 'tensor');
   const type = record?.type ?? floatType;
   if (record && !(record.data instanceof Uint8Array))

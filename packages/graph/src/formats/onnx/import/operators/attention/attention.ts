@@ -121,7 +121,7 @@ function requestOf(
   const lengths = call.optional(6);
   const isCausal = call.flag('is_causal', false);
   const [left, right] = [call.int('left_window_size', -1), call.int('right_window_size', -1)];
-  if (left < -1 || right < -1) call.fail(`has a window of ${left} and ${right}: −1 or at least 0`);
+  if (left < -1 || right < -1) call.fail(`has a window of ${left} and ${right}: each must be at least −1`);
   const band = bandOf(call, {
     left: left >= 0 ? left : null,
     right: isCausal ? (right >= 0 ? Math.min(0, right) : 0) : right >= 0 ? right : null,
@@ -169,7 +169,7 @@ function bandOf(
 function scoreResult(call: NodeCall, request: AttentionRequest, sizes: Sizes): LogicalTensor {
   const { draft } = call;
   const mode = call.int('qk_matmul_output_mode', 0);
-  if (mode < 0 || mode > 3) call.fail(`has the mode ${mode} of qk_matmul_output, which is 0 to 3`);
+  if (mode < 0 || mode > 3) call.fail(`has the qk_matmul_output_mode ${mode}, which must be 0 to 3`);
   const { B, Hq, Sq, Skv } = sizes;
   const { q, k, scale, softcap } = request;
   const [, Hkv = 1] = shapeOf(k);

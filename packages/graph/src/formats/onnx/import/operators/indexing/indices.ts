@@ -61,5 +61,5 @@ export function rowsOf(call: NodeCall, at: Value, outer: readonly number[]): Log
     const scaled = draft.op('Multiply', [row, draft.scalar(outer[d], 'i32')]);
     return draft.op('Add', [scaled, column]);
   }, null);
-  return rows ?? call.refuse('has indices of no dimensions');
+  return rows ?? call.refuse('has indices without dimensions');
 }
