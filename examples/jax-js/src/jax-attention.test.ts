@@ -40,7 +40,7 @@ function expectClose(got: Tensor, want: Tensor, allowed: number): void {
   expect(error).toBeLessThanOrEqual(allowed * Math.max(1, ...b.map(Math.abs)));
 }
 
-test('attention on arrays of jax-js, and its gradients, are those of the reference', async () => {
+test('attention on arrays of jax-js, and its gradients, equal those of the reference', async () => {
   const [q, k, v, dO] = [await computed(0.7), await computed(1.1), await computed(2.3), await computed(3.1)];
   const { o, backward, release } = await jaxAttention(ctx, q.array, k.array, v.array, { causal: true });
   const exact = exactSdpa(q.values, k.values, v.values, { causal: true });
@@ -72,7 +72,7 @@ test('nothing is copied: the tensors lie in the buffers of jax-js', async () => 
   writes.mockRestore();
 });
 
-test('jax-js goes on with its arrays after attention has read them, and after the context is gone', async () => {
+test('jax-js can use its arrays after attention has read them, and after the context is destroyed', async () => {
   const { array, values } = await computed(0.9);
   const own = await createContext({ device: jax.getWebGPUDevice() });
   const { o } = await jaxAttention(own, array, array, array);

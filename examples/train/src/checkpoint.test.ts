@@ -74,7 +74,7 @@ test.each<[string, Uint8Array, RegExp]>([
   await expect(decodeCheckpoint(bytes)).rejects.toThrow(message);
 });
 
-test('a tensor of no parameter is refused where the run goes on', async () => {
+test('a tensor that belongs to no parameter is refused when a run continues', async () => {
   const from = await decodeCheckpoint(withTensors(tensors => tensors.set('extra', Tensor.zeros([1]))));
   const engine = cpuEngine({ threads: 1 });
   expect(() => createRun({ engine, data: recallDataset(), config, from })).toThrow(

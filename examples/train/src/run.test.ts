@@ -43,7 +43,7 @@ test('the same seed gives the same curve, bit for bit, and another seed another 
   expect(await losses(trainer({ seed: 2 }), 6)).not.toEqual(curve);
 });
 
-test('a run that is saved and loaded goes on as if nothing had happened', async () => {
+test('a run that is saved and loaded continues as if it had not been interrupted', async () => {
   const whole = await losses(trainer(), 6);
   const first = trainer();
   await losses(first, 3);

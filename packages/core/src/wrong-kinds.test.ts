@@ -158,7 +158,7 @@ describe('an argument of another kind is refused by name', () => {
     }
   });
 
-  test('a download of what is no tensor rejects', async () => {
+  test('a download of a value that is not a tensor rejects', async () => {
     await expect(referenceEngine().download(any(onDevice))).rejects.toThrow(
       'tensor must be a Tensor on this host',
     );

@@ -16,6 +16,6 @@ test('the example of a graph gives its partition, and the shapes of its results'
   expect(await run(graph)).toEqual(['sdpa-training', 4, [1, 2, 8, 4], [1, 2, 8, 1]]);
 });
 
-test('the example of gradients goes on with it', async () => {
+test('the example of gradients continues it', async () => {
   expect((await run(graph + gradients)).at(-1)).toEqual([1, 2, 8, 4]);
 });

@@ -23,7 +23,7 @@ test('a new model has norms of 1 and random matrices that its seed and their nam
   expect((await model.logits({ tokens: [[1, 2, 3]] })).shape).toEqual([1, 3, 11]);
 });
 
-test('weights of a new model have the dtype that is asked for, and a deviation may depend on the name', () => {
+test('weights of a new model have the requested dtype, and a deviation may depend on the name', () => {
   const model = createModel(readModel(tinyLlama), {
     ...{ engine, dtype: 'bf16' },
     deviation: name => (name.includes('embed') ? 1 : 0),

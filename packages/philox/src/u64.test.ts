@@ -33,7 +33,7 @@ describe('toU64', () => {
     expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', argument: 'dropout.seed' }));
   });
 
-  it('rejects what is no number at all', () => {
+  it('rejects values that are not numbers', () => {
     expect(() => toUint('42' as unknown as number, 'seed', 64)).toThrow('got "42"');
     expect(() => toUint(undefined as unknown as number, 'seed', 64)).toThrow('got undefined');
   });

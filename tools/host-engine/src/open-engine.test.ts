@@ -19,13 +19,13 @@ test('a machine without WebGPU runs on the CPU', async () => {
   expect(reason).toBe('as there is no GPU (No WebGPU adapter)');
 });
 
-test('an engine that is asked for is not looked for', async () => {
+test('an engine that is named is opened without a search', async () => {
   const { name, reason } = await openEngine('reference');
   expect([name, reason]).toEqual(['reference', 'as asked']);
   expect(openGpu).not.toHaveBeenCalled();
 });
 
-test('WebGPU that was asked for and is not there is an error', async () => {
+test('a missing WebGPU that was requested is an error', async () => {
   openGpu.mockRejectedValue(new Error('No WebGPU adapter.'));
   await expect(openEngine('webgpu')).rejects.toThrow('No WebGPU adapter.');
   openGpu.mockResolvedValue({ kind: 'null', description: "Dawn's null backend" });

@@ -33,7 +33,7 @@ test('the main thread rests while a software adapter works', async context => {
   expect(turns).toBeLessThan(ms / restMs + 2);
 });
 
-test('tasks of others run as they would, however often rests are asked for', async () => {
+test('other tasks run as usual, however often a rest is requested', async () => {
   restBetweenPolls();
   const once = globalThis.setImmediate;
   restBetweenPolls();

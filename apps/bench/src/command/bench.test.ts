@@ -123,7 +123,7 @@ describe('suites', () => {
     expect(errors[0]).toContain("--words must be a whole number of at least 4, got '0'.");
   });
 
-  test('attention measures an engine on the shapes that are asked for', async () => {
+  test('attention measures an engine on the requested shapes', async () => {
     const shapes = ['--shapes', '1x2x32x8,2×1×33×16'];
     const args = [
       'attention',
@@ -166,7 +166,7 @@ describe('suites', () => {
     expect(errors[0]).toContain(message);
   });
 
-  test('train measures an engine on the cases that are asked for', async () => {
+  test('train measures an engine on the requested cases', async () => {
     const args = ['train', '--engine', 'cpu', '--cases', 'demo', '--rounds', '1', '--json'];
     const { code, out } = await run(args, ...suites);
     expect(code).toBe(0);

@@ -38,7 +38,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a step that fails, or that there is not, does not keep the others from running', async () => {
+test('a step that fails or is missing does not keep the others from running', async () => {
   const steps = [
     node('fails', 'process.exit(3)'),
     { ...node('nowhere', ''), command: join(folder, 'nothing') },

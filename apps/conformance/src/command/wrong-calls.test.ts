@@ -34,7 +34,7 @@ describe('a wrong call', () => {
     expect(errors).toEqual([`--vectors: there is no folder ${missing}.`]);
   });
 
-  test('a suite of cases names its file that is not there', async () => {
+  test('a suite of cases names its missing file', async () => {
     const missing = join(newFolder(), 'missing.json');
     for (const name of ['cudnn', 'onednn', 'pytorch']) {
       const more = name === 'onednn' ? ['--graphs', newFolder()] : [];

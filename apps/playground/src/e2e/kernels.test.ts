@@ -85,7 +85,7 @@ describe('a visitor who writes kernels', () => {
     await site.page.locator('.cm-line', { hasText: '// mine' }).waitFor();
   });
 
-  it('goes on after the device was lost, with a new one', async () => {
+  it('continues on a new device after the device was lost', async () => {
     await site.page.addInitScript(`{
       const open = GPUAdapter.prototype.requestDevice;
       GPUAdapter.prototype.requestDevice = async function (...args) {

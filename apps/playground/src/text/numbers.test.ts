@@ -14,7 +14,7 @@ it('writes a percentage so that no line breaks before its sign', () => {
   expect(numbersIn('de').percent(0.125, 1)).toBe('12,5\u00a0%');
 });
 
-it('has no minus zero, and says what is no finite number', () => {
+it('has no minus zero, and names numbers that are not finite', () => {
   const { fixed } = numbersIn('en');
   expect(fixed(-0.0001, 2)).toBe('0.00');
   expect(numbersIn('de').percent(-0.0001)).toBe('0\u00a0%');

@@ -49,7 +49,7 @@ test('without it, says which engine and why, and draws the head', async () => {
   expect(stderr).toMatch(/^step 1\/1 {2}loss .* right {2}\d+ ms a step/);
 });
 
-test('learns a text, saves, loads, goes on and continues a prompt, the same each time', async () => {
+test('learns a text, saves, loads, continues training and completes a prompt, the same each time', async () => {
   const [text, weights] = [join(folder, 'text'), join(folder, 'weights.safetensors')];
   await writeFile(text, 'the quick brown fox jumps over the lazy dog. '.repeat(5));
   const size = ['--context', '8', '--text', text];
@@ -76,7 +76,7 @@ test('a command line that is not understood gives exit code 2 and the usage', as
   expect(stderr).toMatch(/--fast[\s\S]*Usage: pnpm demo/);
 });
 
-test('a file that is not there, or is no checkpoint, gives exit code 1 and says so', async () => {
+test('a file that is missing or not a checkpoint gives exit code 1 and a message', async () => {
   const missing = await run('--load', join(folder, 'none'), '--engine', 'cpu');
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('none')]);
   const other = join(folder, 'other');

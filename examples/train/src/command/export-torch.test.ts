@@ -57,7 +57,7 @@ function distance(found: NamedTensors, wanted: NamedTensors): number {
   );
 }
 
-describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout: 600_000 }, () => {
+describe.skipIf(python === undefined)('a run that continues in PyTorch', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     const data = recallDataset();
     const here = createRun({ engine: cpuEngine(), data, config, seed: 5 });
@@ -87,7 +87,7 @@ describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout
     back.release();
   }
 
-  test('comes back: a file that PyTorch saved is a run that goes on here', async () => {
+  test('comes back: a run that PyTorch saved continues here', async () => {
     await lossesAlone();
     await expectBack('end.safetensors');
   });
@@ -115,7 +115,7 @@ describe.skipIf(python === undefined)('a run that goes on in PyTorch', { timeout
   });
 
   test.skipIf(fullPython === undefined)(
-    'a checkpoint of two ranks goes on with four, then with one, and then here',
+    'a checkpoint of two ranks continues with four, then with one, and then here',
     async () => {
       const dir = join(folder, 'checkpoints');
       const begin = await train(2, '--mesh', '1x2', '--dir', dir, '--steps', `${BEFORE + 2}`);
@@ -156,7 +156,7 @@ recall.train.main()
   );
 
   test.skipIf(fullPython === undefined)(
-    'goes on from its checkpoint when a rank is killed, and ends as if none were',
+    'continues from its checkpoint when a rank is killed, and ends as if none had been',
     async () => {
       const script = `import os, signal
 from recall import train

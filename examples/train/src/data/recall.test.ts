@@ -36,7 +36,7 @@ test('answers are predicted, and nothing else is', () => {
   });
 });
 
-test('equal streams give equal batches, and a stream goes on to new ones', () => {
+test('equal streams give equal batches, and a stream continues with new ones', () => {
   const stream = new PhiloxStream(3);
   expect(drawRecall(stream, count, context)).toEqual(batch);
   expect(drawRecall(stream, count, context).tokens).not.toEqual(tokens);

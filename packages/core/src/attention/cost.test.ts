@@ -17,7 +17,7 @@ function costOf(options: SdpaOptions<Tensor>, { B = 1, H = 1, Sq = 8, Skv = 8, D
 }
 
 describe('pairs', () => {
-  test('are all of them without a mask, S(S + 1)/2 when causal', () => {
+  test('are all pairs without a mask, S(S + 1)/2 when causal', () => {
     expect(costOf({}, { B: 2, H: 3, Sq: 5, Skv: 7 }).exact.pairs).toBe(2 * 3 * 5 * 7);
     expect(costOf({ causal: true }, { Sq: 2048, Skv: 2048 }).exact.pairs).toBe((2048 * 2049) / 2);
   });

@@ -17,7 +17,7 @@ describe('paged keys and values', () => {
     expect([table.dtype, table.shape, Array.from(table.data)]).toEqual(['i32', [2, 2], [0, 1, 2, 3]]);
   });
 
-  it('lie in the blocks that are asked for', () => {
+  it('are in the requested blocks', () => {
     const { container, table } = toPages(dense(2, 1, 3, 1), 2, (b, page) => page * 2 + b + 1);
     expect(Array.from(table.data)).toEqual([1, 3, 2, 4]);
     expect(Array.from(container.toFloat32())).toEqual([0, 0, 1, 2, 4, 5, 3, 0, 6, 0]);

@@ -171,7 +171,7 @@ describe('matmul', () => {
 describe('softmax', () => {
   const row = Tensor.from([0, Math.LN2, -Infinity, -Infinity, -Infinity, -Infinity], [2, 3]);
 
-  test('with its stats; a row of nothing is 0 where that is asked for, else NaN', () => {
+  test('with its stats; a row of nothing is 0 on request, else NaN', () => {
     const softmax = { kind: 'softmax', axis: 1, log: false } as const;
     const results = run(
       { ...softmax, mode: 'inf-as-zero' },

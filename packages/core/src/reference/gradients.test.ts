@@ -184,7 +184,7 @@ test('the default gradients are those of what was given as a tensor', () => {
   expect(Object.keys(results).sort()).toEqual(['dbias', 'dk', 'dq', 'dsink', 'dv']);
 });
 
-test('a subset of gradients can be asked for', () => {
+test('a subset of gradients can be requested', () => {
   const { q, k, v } = dense;
   const options = { alibi: true };
   const { o, lse } = sdpaFloat64(q, k, v, options);

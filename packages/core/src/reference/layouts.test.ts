@@ -249,7 +249,7 @@ describe('paged keys and values', () => {
     expect([o, lse]).toEqual([dense.o, dense.lse]);
   });
 
-  test('give the gradients of what is not paged', () => {
+  test('give the gradients of operands that are not paged', () => {
     const { o, lse } = dense;
     const given = { q, o, lse, dO: contiguous.dO };
     const expected = sdpaBackwardFloat64({ ...given, k, v }, lengths);

@@ -24,7 +24,7 @@ describe('sdpa', () => {
     expect(sdpa(q, k, v, { outDType: 'f32' }).o.dtype).toBe('f32');
   });
 
-  test('gives further results only when they are asked for', () => {
+  test('gives optional results only on request', () => {
     expect(Object.keys(sdpa(q, k, v)).sort()).toEqual(['lse', 'o']);
     const outputs = { max: true, sumExp: true, dropoutMask: true };
     const all = sdpa(q, k, v, { outputs, dropout: { p: 0.5, seed: 0 } });

@@ -22,7 +22,7 @@ async function run(args: readonly string[], files: Readonly<Record<string, Uint8
   return { code, text: lines.join('\n') };
 }
 
-test('prints attention with its options, what is outside of it, memory and work', async () => {
+test('prints attention with its options, the other operations, memory and work', async () => {
   const { code, text } = await run(['onnx', 'm.onnx'], { 'm.onnx': model() });
   expect(code).toBe(0);
   expect(text).toMatchInlineSnapshot(`

@@ -121,7 +121,7 @@ test.each<readonly [string, Record<string, unknown>, string]>([
   expect(() => readModel(config)).toThrow(message);
 });
 
-test('options of no matter to what is computed are passed over', () => {
+test('options that do not affect the computation are ignored', () => {
   expect(() =>
     readModel({ ...tinyLlama, torch_dtype: 'bfloat16', dtype: 'float32', bos_token_id: 1, use_cache: true }),
   ).not.toThrow();

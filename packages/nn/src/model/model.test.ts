@@ -112,7 +112,7 @@ test('a tensor that is called constructor is not a weight', async () => {
   await expect(load(weights)).rejects.toThrow("tensor 'constructor' is not a weight of this model");
 });
 
-test('weights are stored as they are in the file, or as it is asked for', async () => {
+test('weights are stored as in the file, or in the requested dtype', async () => {
   const half = new Map([...drawWeights(tinyLlama)].map(([name, t]) => [name, t.cast('f16')]));
   const asFile = await load(half);
   expect(asFile.weights.get('model.norm.weight')?.dtype).toBe('f16');

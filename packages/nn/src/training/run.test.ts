@@ -164,7 +164,7 @@ test('the optimizer does not count steps that overflow, also after the run is sa
   expect(Math.max(...Array.from(after, (x, n) => Math.abs(x - before[n])))).toBeCloseTo(0.01, 4);
 });
 
-test('a run of f16 that is saved goes on bit for bit, with its scale and metadata', async () => {
+test('a saved run in f16 continues bit for bit, with its scale and metadata', async () => {
   const options = { learningRate: 0.01 };
   const whole = await losses(options, 6, 'f16');
   const first = createTrainer(create('f16'), options);

@@ -30,7 +30,7 @@ test('a run does its steps, evaluates between them and after the last, and takes
   expect(events).toEqual([...steps, 'after 5: true']);
 });
 
-test('a signal ends a run before the next step, which goes on later', async () => {
+test('a signal ends a run before the next step, and the run can continue later', async () => {
   const [trainer, stop] = [create(), new AbortController()];
   const options = { steps: 4, signal: stop.signal, onStep: () => stop.abort(new Error('enough')) };
   await expect(train(trainer, endless(), options)).rejects.toThrow('enough');

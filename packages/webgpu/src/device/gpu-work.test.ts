@@ -24,7 +24,7 @@ test('bytes that are written again carry no error, and those around them still d
   expect(await faultOfBytes(bytes(0, 64))).toBe(undefined);
 });
 
-test('an error spreads to what is computed from its bytes', async () => {
+test('an error spreads to results computed from its bytes', async () => {
   const [bytes, others] = [rangesOfBuffer(), rangesOfBuffer()];
   noteFailure([bytes(0, 64)], error);
   touch([bytes(60, 68)], [others(0, 4)]);

@@ -12,7 +12,7 @@ test('runs work in the order of the calls, however long each one waits', async (
   expect(queue.run({ run: () => order.push(3) })).toBe(3);
 });
 
-test('goes on after work that fails, whether or not anybody listens', async () => {
+test('continues after work that fails, whether or not the failure is handled', async () => {
   const queue = new WorkQueue();
   const failures: unknown[] = [];
   const refused = new Error('refused');

@@ -61,7 +61,7 @@ describe('a diagnosis of a working device', () => {
     }
   });
 
-  test('has every dtype, mask, bias and dropout checked where that is asked for, one by one', async () => {
+  test('checks every dtype, mask, bias and dropout on request, one by one', async () => {
     const told: string[] = [];
     const { checks, status } = await diagnose({
       gpu,

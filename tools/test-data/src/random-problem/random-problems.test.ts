@@ -12,7 +12,7 @@ const all = randomProblems(1, { atLeast: 500 });
 const problems = Array.from({ length: all.count }, (_, n) => all.problem(n));
 
 describe('random problems', { timeout: 60_000 }, () => {
-  test('are as many as asked for, a few of each structure', () => {
+  test('are as many as requested, a few of each structure', () => {
     expect(all.count).toBeGreaterThanOrEqual(500);
     expect(all.count % all.structures.length).toBe(0);
     expect(all.structures.length).toBeLessThan(120);

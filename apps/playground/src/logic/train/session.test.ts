@@ -60,7 +60,7 @@ describe('a run', () => {
     expect([...firstRow].reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 5);
   }, 30_000);
 
-  it('refuses a prompt that it cannot read, and goes on', async () => {
+  it('refuses a prompt that it cannot read, and continues', async () => {
     const { session, events } = begin({ text: 'to be or not to be. '.repeat(40) });
     session.take({ kind: 'sample', prompt: 'Ω', count: 1, temperature: 0 });
     session.take({ kind: 'sample', prompt: 'to ', count: 3, temperature: 0 });

@@ -98,7 +98,7 @@ testRules(run, valid, {
   ],
 });
 
-test('a gradient may be asked for alone, also that of the standard slopes', () => {
+test('any gradient can be requested alone, even that of the standard slopes', () => {
   expect(run({ ...valid, alibi: true, gradients: ['dAlibi'] }).problem.gradients).toEqual(['dAlibi']);
 });
 

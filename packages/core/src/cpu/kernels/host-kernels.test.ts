@@ -42,7 +42,7 @@ test.each(supportedVariants())('%s: memory grows under panels, which keep what t
   expect(memory.f32[small.at >> 2]).toBe(3);
 });
 
-test('memory that there is not is an error of ours', () => {
+test('a lack of memory throws a typed error', () => {
   const { memory } = createKernels('wasm-simd');
   expect(() => memory.floats(2 ** 31)).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));
 });

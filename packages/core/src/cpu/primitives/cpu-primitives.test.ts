@@ -69,7 +69,7 @@ describe.each(supportedVariants())('%s', variant => {
   }
 
   const extent = fc.constantFrom(0, 1, 2, 3, 5, 8, 33, 65, 140);
-  test('a matrix whose rows are all the same one', () => {
+  test('a matrix whose rows share one row of memory', () => {
     const [row, b] = [normal([5], 1), normal([3, 5, 8], 2)];
     for (const m of [1, 4, 20]) {
       const a = primitives.view(row, { shape: [m, 5], strides: [0, 1] });
@@ -283,7 +283,7 @@ describe.each(supportedVariants())('%s', variant => {
       expectSame({ kind: 'softmax', axis, log: isLog, mode: 'none' }, [source], output, 1e-6);
   });
 
-  test('rows of nothing are NaN or 0, as is asked for; NaN and infinities stay in their rows', () => {
+  test('rows that see nothing are NaN or 0, as requested; NaN and infinities stay in their rows', () => {
     const rows = [
       [-Infinity, -Infinity, -Infinity],
       [1, NaN, 2],

@@ -87,7 +87,7 @@ describe('createBlockMask', () => {
     expect(() => createBlockMask(free, { Sq: 8, Skv: 8 })).toThrow(/captures.t was loaded at \[4\], outside/);
   });
 
-  it('rejects sizes that are none, and what is no mask', () => {
+  it('rejects invalid sizes, and values that are not masks', () => {
     const shape = { Sq: 8, Skv: 8 };
     expect(() => createBlockMask(causalMask(), { ...shape, blockSize: 0 })).toThrow(
       /blockSize\[0\] must be a positive/,

@@ -12,7 +12,7 @@ describe.each([0, 1, 3, 4, 7])('with %i chosen rows', count => {
   const rows = Int32Array.of(8, 0, 5, 3, 1, 7, 2).subarray(0, count);
   const w = Float64Array.of(1, -2, 0.5, 3, 4, -5, 7).subarray(0, count);
 
-  test('dots are those of the chosen rows', () => {
+  test('dot products are of the chosen rows', () => {
     const expected = Array.from(rows, n => row(Y, n).reduce((sum, y, d) => sum + x[d] * y, 0));
     expect([...dots(x, Y, rows)]).toEqual(expected);
   });

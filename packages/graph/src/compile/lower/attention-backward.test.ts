@@ -208,7 +208,7 @@ test.each([
   },
 );
 
-test('a sum over other heads than those of a group is not taken for it', async () => {
+test('a sum over heads of different groups is not taken for the sum of a group', async () => {
   const g = new GraphBuilder();
   // There are as many groups as heads per group, so that sizes alone do not distinguish them.
   const q = g.input([B, 2, 2, Sq, D]);

@@ -92,7 +92,7 @@ describe('so it does if the gradient of the output depends on the output', () =>
   });
 });
 
-describe('what is not the backward pass of attention has its gradients all the same', () => {
+describe("operations that only resemble attention's backward pass still have gradients", () => {
   const [B, H, S] = [2, 3, 4];
   type T = LogicalTensor;
   const written =

@@ -160,7 +160,7 @@ test('what is needed twice is computed once', () => {
 });
 
 test.each(['ReduceMax', 'ReduceMin'])(
-  '%s has a gradient where what it is of is computed again and differs from that by a rounding',
+  '%s has a gradient if its operand is recomputed and differs by a rounding',
   async kind => {
     const g = new GraphBuilder();
     const [q, k, v] = [0, 1, 2].map(() => g.input([1, 1, 5, 4]));

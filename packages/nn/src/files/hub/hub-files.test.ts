@@ -96,7 +96,7 @@ test('a file that was loaded comes from the cache, without a request', async () 
   expect(requests).toEqual([]);
 });
 
-test('a download that was cut off goes on from its last whole part', async () => {
+test('an interrupted download resumes after its last whole part', async () => {
   const cache = memoryCache();
   const files = hubFiles({ id: 'owner/open', baseUrl, cache });
   state.cutAfter = 6 << 20;

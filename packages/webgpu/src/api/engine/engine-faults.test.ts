@@ -56,7 +56,7 @@ describe('what the GPU rejects of what an engine runs', () => {
     await Promise.all([expectNumbers(good, 2, 4, 6, 8), expectFault(bad)]);
   });
 
-  test('goes on to what is computed from them: by the engine, an eager call, a plan of the caller', async () => {
+  test('spreads to results computed from them: by the engine, an eager call, a plan of the caller', async () => {
     const bad = doubled(destroyed());
     await expectFault(bad);
     await expectFault(doubled(doubled(bad)));
@@ -120,7 +120,7 @@ describe('what the GPU rejects of what an engine runs', () => {
   });
 });
 
-test('memory that the GPU has not got is missing in all results, and asked for again', async () => {
+test('all results report memory that the GPU lacks, and the next call asks for it again', async () => {
   const { device } = ctx;
   const create = device.createBuffer;
   device.createBuffer = descriptor => create.call(device, { ...descriptor, size: 2 ** 50 });

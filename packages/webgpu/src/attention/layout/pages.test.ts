@@ -78,7 +78,7 @@ describe('paged keys and values give what dense ones give', () => {
   });
 });
 
-test('backward goes through pages to what is not paged', async () => {
+test('backward reads pages and gives the gradients of operands that are not paged', async () => {
   const ctx = await sharedContext();
   const given = { q, o: exact.o, lse: exact.lse, dO };
   const upload = <T extends object>(tensors: T): { [K in keyof T]: GpuTensor } =>

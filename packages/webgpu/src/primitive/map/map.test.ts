@@ -27,7 +27,7 @@ import { mapKernels } from './map.ts';
 const map = (value: Parameters<typeof mapKernels>[0]['value']) => ({ kind: 'map', value }) as const;
 const scaled = map(add(mul(input(0), 0.5), input(1)));
 
-describe('a map on the GPU is what it is on the host', () => {
+describe('a map on the GPU equals the map on the host', () => {
   test.each([
     ['of whole vectors', [8, 12], [8, 12]],
     ['of rows that are no vectors', [5, 7], [5, 7]],

@@ -8,7 +8,7 @@ import { expectAsOnHost, filled, numbers } from '../../../testing/primitive/prim
 const sum = add(input(4), input(2));
 const primitive: MatMulPrimitive = { kind: 'matmul', result: select(gt(sum, 0), mul(sum, input(3)), 0) };
 
-describe('a product with what becomes of it is what it is on the host', () => {
+describe('a product with an epilogue equals the one on the host', () => {
   test.each([
     ['a matrix', [30, 40], [40, 24], [30, 24]],
     ['rows of odd length', [5, 8], [8, 7], [5, 7]],
@@ -37,7 +37,7 @@ describe('a product with what becomes of it is what it is on the host', () => {
   });
 });
 
-describe('a sum of products, with what becomes of it, is what it is on the host', () => {
+describe('a sum of products, with an epilogue, equals the one on the host', () => {
   const cases: Readonly<Record<string, readonly Shape[]>> = {
     'terms of any inner dimension': [
       [70, 36],

@@ -70,7 +70,7 @@ async function expectHost(a: Tensor, b: Tensor, c: Tensor, ctx?: GpuContext): Pr
 
 const dense = (...shape: number[]): Tensor => Tensor.zeros(shape);
 
-describe('C = A·B is that of the host', () => {
+describe("C = A·B equals the host's", () => {
   test.each([
     ['one element', 1, 1, 1],
     ['whole tiles', 64, 64, 32],
@@ -86,7 +86,7 @@ describe('C = A·B is that of the host', () => {
     await expectHost(normal([M, K]), normal([K, N]), dense(M, N));
   });
 
-  test.each(['nvidia ampere', swiftShader])('many large tiles, which are those of %s', async adapter => {
+  test.each(['nvidia ampere', swiftShader])('many large tiles, as for %s', async adapter => {
     const { device, capabilities } = await sharedContext();
     const ctx = Object.assign(await createContext({ device }), {
       capabilities: { ...capabilities, adapter },

@@ -112,7 +112,7 @@ describe('what means the same is the same case', () => {
     expect(calls({ dtype: 'HALF/torch.bfloat16' }).map(({ dtype }) => dtype)).toEqual(['f16', 'bf16']);
   });
 
-  test('a scale may be that of the channels', () => {
+  test('there may be one scale per channel', () => {
     for (const attn_scale of ['1/sqrt(8)', '1/sqrt(d)', '1.0 / sqrt(d_qk)'])
       expect(calls({ attn_scale })[0].scale).toBe(1 / Math.sqrt(8));
   });

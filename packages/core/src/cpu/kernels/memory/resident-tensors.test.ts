@@ -115,7 +115,7 @@ test('what is downloaded lies in an ordinary buffer of its own', async () => {
   expect(copy.toFloat32()).toEqual(Tensor.from(values, [100, 10]).permute(1, 0).toFloat32());
 });
 
-test('where the memory is full, tensors lie in ordinary buffers and are computed with all the same', () => {
+test('when the memory is full, tensors are in ordinary buffers and can still be used', () => {
   const huge = { dtype: 'u8', shape: [2 ** 31] } as const;
   const kept = [1, 2].map(() => memory.keep(huge.shape[0]));
   const storage = kept.find(block => block === null);
@@ -128,7 +128,7 @@ test('where the memory is full, tensors lie in ordinary buffers and are computed
   expect([...inside.toFloat32()]).toEqual([1, 2, 3]);
 });
 
-test('memory for a computation that there is not is an error of ours', () => {
+test('a computation without enough memory throws a typed error', () => {
   const wide = { dtype: 'f32', shape: [1], strides: [1] } as const;
   const source = Tensor.wrap(new Float32Array(1), wide);
   expect(() => memory.floats(2 ** 31)).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));

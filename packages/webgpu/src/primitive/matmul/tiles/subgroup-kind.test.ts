@@ -44,14 +44,14 @@ const cases: readonly [string, a: Tensor, b: Tensor, c: Tensor][] = [
   ],
 ];
 
-test.each(cases)('C = A·B is that of the host: %s', async (_, a, b, c) => {
+test.each(cases)("C = A·B equals the host's: %s", async (_, a, b, c) => {
   const ctx = await broadcasting();
   if (!ctx) return;
   await expectAsOnHost(matmul, [a, b], [c], 2e-6, ctx);
   ctx.destroy();
 });
 
-test('a sum of products of different inner dimensions is that of the host', async () => {
+test("a sum of products of different inner dimensions equals the host's", async () => {
   const ctx = await broadcasting();
   if (!ctx) return;
   const operands = [rows(M, K), columns(K, N), rows(M, 10, 2), rows(10, N)];

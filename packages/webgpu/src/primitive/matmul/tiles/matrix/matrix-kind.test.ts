@@ -70,11 +70,11 @@ describe.each(shapes)('tiles of matrices: %s', (_, own, [main, second, third]) =
     return numbers(of, 5, { dtype: main });
   }
 
-  test.each(cases)('C = A·B is that of the host: %s', async (__, a, b, c) => {
+  test.each(cases)("C = A·B equals the host's: %s", async (__, a, b, c) => {
     await expectAsOnHost(matmul, [a, b], [c], 2e-6, ctx);
   });
 
-  test('a sum of products in different layouts, and the epilogue, are those of the host', async () => {
+  test("a sum of products in different layouts, with an epilogue, equals the host's", async () => {
     const operands = [rows(40, 36), columns(36, 44), columns(40, 10, 2), rows(10, 44)];
     const result = add(mul(input(6), input(4)), input(5));
     const others = [numbers([40, 1], 3), numbers([40, 44], 4)];
