@@ -82,7 +82,7 @@ test('jax-js can use its arrays after attention has read them, and after the con
   expect(doubled[5]).toBeCloseTo(2 * values.permute(0, 2, 1, 3).toFloat64()[5], 5);
 });
 
-test('a dtype that attention does not have is said', async () => {
+test('a dtype that attention does not have is reported', async () => {
   const integers = jax.numpy.array([1, 2, 3], { dtype: jax.numpy.int32 });
   await expect(tensorOf(ctx, integers)).rejects.toThrow('attention takes float32 or float16, got int32');
 });

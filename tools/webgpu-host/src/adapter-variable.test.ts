@@ -33,7 +33,7 @@ describe('TILEWISE_ADAPTER', () => {
     expect((await openGpu()).kind).toBe('null');
   });
 
-  test('a path that is no file is an error that lists the choices', async () => {
+  test('a path that is not a file is an error that lists the choices', async () => {
     process.env.TILEWISE_ADAPTER = 'no-such-driver.json';
     await expect(openGpu()).rejects.toThrow(/no-such-driver\.json.*hardware, swiftshader, lavapipe/s);
   });

@@ -60,7 +60,7 @@ it('names a report that cannot be read', async () => {
   expect(lines).toEqual(['a: no such file']);
 });
 
-it('refuses an unknown choice, one file alone, and a file that is no report', async () => {
+it('refuses an unknown choice, one file alone, and a file that is not a report', async () => {
   expect(await run(['--dtype', 'f64'])).toMatchObject({
     code: 2,
     errors: expect.stringContaining("--dtype must be one of f32, f16, bf16, got 'f64'."),

@@ -136,7 +136,7 @@ describe('attention', () => {
 });
 
 describe('philox', () => {
-  test('every committed vector is met on the host', async () => {
+  test('every committed vector is checked on the host', async () => {
     const { code, counts, results } = await runJson('philox', '--vectors', philox);
     expect(results.filter(({ status }) => status !== 'pass')).toEqual([]);
     expect(code).toBe(0);

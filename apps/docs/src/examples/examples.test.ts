@@ -52,7 +52,7 @@ test('an example of a page runs as it does in the page, and logs text', async ()
   expect(lines).toEqual(['[1, 2] done']);
 });
 
-test('an example that imports what the site does not have is told so', async () => {
+test('an example that imports a package that the site lacks gets an error that says so', async () => {
   await expect(runExample("import fs from 'node:fs';\nfs.constants;", () => {})).rejects.toThrow(
     'The site has no node:fs',
   );

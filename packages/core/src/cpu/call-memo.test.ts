@@ -48,7 +48,7 @@ test('what an earlier call was allowed to do allows nothing else', async () => {
   await expect(engine.sdpa(q, q, lost)).rejects.toThrow('v must have 144 elements of storage');
 });
 
-test('options that an object inherits, and words that look like other options, are no earlier call', async () => {
+test('options that an object inherits, and words that look like other options, do not match an earlier call', async () => {
   const q = waves(1);
   const causal = (await engine.sdpa(q, q, q, { causal: true })).o.toFloat32();
   await engine.sdpa(q, q, q, {});
@@ -71,7 +71,7 @@ test('gradients of a call like an earlier one are its own', async () => {
   }
 });
 
-test('a name that spells two options is no earlier call', async () => {
+test('a name that spells two options does not match an earlier call', async () => {
   const q = waves(1);
   await engine.sdpa(q, q, q, { causal: true, scale: 0.5 });
   const odd = { 'causal=true;scale': 0.5, 'causal",true]["scale': 0.5 } as never;

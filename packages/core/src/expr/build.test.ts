@@ -38,7 +38,7 @@ describe('types of expressions', () => {
     expect(mul(score, q)).toMatchObject({ type: 'f32', b: { kind: 'unary', op: 'toF32', a: q } });
   });
 
-  it('converts an i32 beside a number that is no 32-bit integer', () => {
+  it('converts an i32 next to a number that is not a 32-bit integer', () => {
     expect(mul(q, 0.5)).toMatchObject({ type: 'f32', a: { op: 'toF32' }, b: { value: 0.5 } });
     expect(lt(q, 2 ** 31)).toMatchObject({ a: { op: 'toF32' } });
   });

@@ -195,7 +195,7 @@ describe('softmax', () => {
   });
 });
 
-test('random draws are those of oneDNN’s dropout', () => {
+test('random draws equal those of oneDNN’s dropout', () => {
   const words = (low: number) => Tensor.from([low, 0], [2], { dtype: 'u32' });
   const out = Tensor.zeros([1, 2, 5, 7], { dtype: 'u8' });
   run({ kind: 'random', distribution: 'bernoulli' }, [words(123456), words(1), Tensor.from([0.25], [])], out);

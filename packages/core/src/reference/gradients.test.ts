@@ -85,7 +85,7 @@ function expectGradients(call: Call, learned: Readonly<Record<string, Tensor>> =
   }
 }
 
-describe('gradients are those of finite differences', () => {
+describe('gradients equal finite differences', () => {
   test('without options, for grouped heads with Hk ≠ Hv and Dqk ≠ Dv', () => {
     expectGradients({ ...dense, options: {} });
   });

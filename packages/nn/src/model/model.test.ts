@@ -29,7 +29,7 @@ test('logits of a text do not depend on its padding or on other texts', async ()
   model.release();
 });
 
-test('padding may hold numbers that are no tokens', async () => {
+test('padding may hold numbers that are not tokens', async () => {
   const model = await load();
   const expected = await model.logits({ tokens: [[1, 2, 0]], lengths: [2] });
   for (const padding of [-1, 11, 1e9])

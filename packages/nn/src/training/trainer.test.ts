@@ -18,7 +18,7 @@ const load = () => loadModel(filesOf(tinyLlama), { engine });
 const batch = { inputs: { tokens: [[1, 2, 3, 4, 5]] }, labels: [[1, 2, 3, 4, 5]] };
 const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj', 'v_proj'], rankStabilised: false };
 
-test('gradients are those of difference quotients', async () => {
+test('gradients equal difference quotients', async () => {
   const model = await load();
   const trainer = createTrainer(model, { learningRate: 0.01 });
   const { gradients } = await trainer.gradients(batch);
@@ -203,14 +203,14 @@ test('each batch of each step draws a new dropout, however many batches a step h
   expect(new Set([both, ...apart]).size).toBe(3);
 });
 
-test('a target that is no layer is refused', async () => {
+test('a target that matches no layer is refused', async () => {
   const model = await load();
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets: ['c_attn'] } })).toThrow(
     "lora.targets has 'c_attn', which matches no linear layer",
   );
 });
 
-test('an embedding table that also gives the logits is no target', async () => {
+test('an embedding table that also gives the logits cannot be a target', async () => {
   const model = await loadModel(filesOf({ ...tinyLlama, tie_word_embeddings: true }), { engine });
   const targets = ['q_proj', 'embed_tokens'];
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets } })).toThrow(

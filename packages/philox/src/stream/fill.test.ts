@@ -72,7 +72,7 @@ describe('fillU32', () => {
 });
 
 describe('the other fills', () => {
-  it('draw what a stream draws one by one', () => {
+  it('draw the same as a stream does one by one', () => {
     for (const length of [0, 1, 2, 3, 7, 64]) {
       const options = { seed: 99n, subsequence: 3n, offset: 2n ** 34n - 6n };
       const stream = () => new PhiloxStream(99n, options);

@@ -39,7 +39,7 @@ describe('a buffer that does not fit', () => {
     );
   });
 
-  test('nor are seeds and offsets that are no 32-bit words', () => {
+  test('nor are seeds and offsets that are not 32-bit words', () => {
     const plan = planSdpa(ctx, normalise({ q, k, v }, { dropout: { p: 0.5, seed: 1 } }).problem);
     const encode = (options: EncodeOptions): unknown =>
       caught(() =>

@@ -148,7 +148,7 @@ describe('a wrong call throws, naming the argument', () => {
     other.device.destroy();
   });
 
-  test('order of dimensions that is none', () => {
+  test('an invalid order of dimensions', () => {
     for (const order of [
       [0, 1, 2],
       [0, 0, 2, 3],

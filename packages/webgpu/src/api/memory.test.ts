@@ -55,7 +55,7 @@ test('a call that fails keeps nothing', () => {
   ctx.destroy();
 });
 
-test('ever new problems do not pile up', async () => {
+test('memory does not grow with the number of different problems', async () => {
   const q = ctx.upload(normal([1, 1, 1, 8], 1));
   const run = (scale: number): number => {
     const { o, lse } = sdpa(ctx, q, q, q, { scale });

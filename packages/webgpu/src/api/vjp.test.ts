@@ -89,7 +89,7 @@ test('release gives back what forward made, and ends backward', () => {
   ctx.destroy();
 });
 
-test.each(['q', 'k', 'v', 'o', 'lse'] as const)('%s destroyed meanwhile is said by backward', name => {
+test.each(['q', 'k', 'v', 'o', 'lse'] as const)('backward reports that %s was destroyed meanwhile', name => {
   const { dO, ...inputs } = upload();
   const vjp = sdpaVjp(ctx, inputs.q, inputs.k, inputs.v);
   ({ ...inputs, o: vjp.o, lse: vjp.lse })[name].destroy();

@@ -116,7 +116,7 @@ describe('what is missing', () => {
   });
 });
 
-test('a device that computes wrongly is found out', async () => {
+test('a device that computes wrong results is reported', async () => {
   const wrong = withAdapter(adapter => {
     rewriteShaders(adapter, wgsl => wgsl.replaceAll('exp(', 'exp2('));
     return { requestDevice: adapter.requestDevice };
@@ -141,7 +141,7 @@ test('an infinity is right where it is the exact one, and nothing else that is n
     expect(errorOf([got], [want])).toBe(inf);
 });
 
-test('a device that fails is found out', () => {
+test('a device that fails is reported', () => {
   const [check] = found.checks;
   const failed = {
     ...check,

@@ -44,7 +44,7 @@ describe('tensors', () => {
     ]);
   });
 
-  test('of no elements too', async () => {
+  test('without elements too', async () => {
     const back = await ctx.download(ctx.upload(Tensor.zeros([2, 0, 3])));
     expect([back.shape, back.size]).toEqual([[2, 0, 3], 0]);
   });

@@ -57,7 +57,7 @@ describe('where the device comes from', () => {
     own.destroy();
   });
 
-  test('an adapter that has made its device already is no adapter', async () => {
+  test('an adapter that has already made its device cannot be used again', async () => {
     const { adapter } = await openGpu();
     const device = await adapter.requestDevice();
     await expect(createContext({ adapter })).rejects.toMatchObject({ code: 'NO_ADAPTER' });

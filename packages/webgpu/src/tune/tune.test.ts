@@ -123,7 +123,7 @@ test.each<[string, SdpaOptions<Tensor>]>([
   },
 );
 
-test('few queries get a tile of their own, with what a backward problem of them has', async () => {
+test('few queries have a tile of their own, in backward problems too', async () => {
   const { device } = await trackedDevice(await nullDevice());
   const ctx = await createContext({ device });
   const [few, keys] = [Tensor.zeros([1, 4, 3, 8]), Tensor.zeros([1, 1, 900, 8])];

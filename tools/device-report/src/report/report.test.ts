@@ -77,7 +77,7 @@ describe('a report that is read again', () => {
   });
 });
 
-describe('a file that is no report is refused, and the field is named', () => {
+describe('a file that is not a report is refused, and the error names the field', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   test.each([
     ['no JSON', 'hello', /^report must be JSON/],

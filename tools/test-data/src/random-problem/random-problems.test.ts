@@ -73,7 +73,7 @@ describe('random problems', { timeout: 60_000 }, () => {
     expect(has(({ tensors }) => tensors.q.offset > 0)).toBe(true);
   });
 
-  test('are described with what is not plain about them', () => {
+  test('are described with their special options', () => {
     expect(describeProblem(problems[7])).toMatch(/^problem 7 of seed 1: q \[[\d,]+\], k \[/);
   });
 });

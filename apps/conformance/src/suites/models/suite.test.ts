@@ -49,7 +49,7 @@ withModels('what differs fails, with the tensor that is wrong', async () => {
   expect(code).toBe(1);
 });
 
-test('a folder without models is no success', async () => {
+test('a folder without models is a failure', async () => {
   const { code, errors } = await run('models', '--models', newFolder());
   expect(code).toBe(2);
   expect(errors.join()).toContain('no folder of');

@@ -33,7 +33,7 @@ function smallestOfEach(cases: readonly GraphCase[], graphs: string): GraphCase[
 
 const MAX_ELEMENTS = 2 ** 20;
 
-test('an entry that is no case fails, and one whose graph is not there is skipped', async () => {
+test('an entry that is not a case fails, and one whose graph is missing is skipped', async () => {
   const own = mkdtempSync(join(tmpdir(), 'tilewise-onednn-'));
   try {
     const cases = join(own, 'cases.json');

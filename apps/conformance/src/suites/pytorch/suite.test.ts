@@ -37,7 +37,7 @@ const rows = {
   tol: { rule: 'assert_close', out: [5e-3, 0], grads: [3e-3, 0] },
 };
 
-test('points of a grid are drawn, and it is said how many are not', async () => {
+test('points of a grid are drawn, and the report says how many are not', async () => {
   const { code, results } = await run(fileOf(rows), '--points', '3');
   expect(code).toBe(0);
   // Float64 is not a storage dtype, so such points are not supported.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bandOf } from './band.ts';
 
-test('neither causal nor window is no band', () => {
+test('without causal and window there is no band', () => {
   expect(bandOf({})).toBeNull();
   expect(bandOf({ causal: false, window: {} })).toBeNull();
 });

@@ -26,7 +26,7 @@ describe('pages', () => {
     return t;
   }
 
-  test('give what the same keys give when they lie together', () => {
+  test('give the same results as contiguous keys', () => {
     const { o, lse } = sdpa(q, containerK, containerV, { pageTableK: table, pageTableV: table, seqLensKv });
     const expected = sdpa(q, dense(containerK), dense(containerV), { seqLensKv });
     expect(numbers(o)).toEqual(numbers(expected.o));

@@ -63,7 +63,7 @@ test.each([1, 2, 3, 8])('%i threads draw the same, and follow seeds that change'
   work?.release();
 });
 
-test('a number that is no probability is refused, also after the steps were bound', () => {
+test('a number that is not a probability is refused, even after the steps were bound', () => {
   const engine = cpuEngine({ threads: 1 });
   const { allocate, prepare } = engine.primitives;
   const inputs = [words(1n), words(2n), number(0.5)].map(tensor => engine.upload(tensor));

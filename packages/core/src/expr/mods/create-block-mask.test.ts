@@ -109,25 +109,28 @@ function listed(counts: Tensor, indices: Tensor): number[][] {
 describe('blockMaskBits', () => {
   const mask = orMasks<Tensor>(slidingWindowMask({ left: 40, right: 0 }), prefixLmMask(3));
 
-  it.each([128, 64, 256, [32, 300]] as const)('covers what the mask shows, from blocks of %s', blockSize => {
-    const [Sq, Skv] = [300, 1200];
-    const only = andMasks<Tensor>(
-      mask,
-      maskMod(({ h, kv }) => not(and(eq(h, 1), gt(kv, 1000)))),
-    );
-    const options = { B: 1, Hq: 2, Sq, Skv, blockSize } as const;
-    const blockMask = blockMaskBits(createBlockMask(only, options));
-    expect([blockMask.dtype, blockMask.shape]).toEqual(['u8', [1, 2, 3, 2]]);
-    const ramp = (length: number): Tensor =>
-      Tensor.from(
-        Array.from({ length }, (_, n) => Math.sin(n)),
-        [1, 1, length, 1],
+  it.each([128, 64, 256, [32, 300]] as const)(
+    'covers the pairs that the mask shows, from blocks of %s',
+    blockSize => {
+      const [Sq, Skv] = [300, 1200];
+      const only = andMasks<Tensor>(
+        mask,
+        maskMod(({ h, kv }) => not(and(eq(h, 1), gt(kv, 1000)))),
       );
-    const q = ramp(Sq).expand([1, 2, Sq, 1]);
-    const without = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only });
-    const withBits = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only, blockMask });
-    expect([...withBits.o.toFloat32()]).toEqual([...without.o.toFloat32()]);
-  });
+      const options = { B: 1, Hq: 2, Sq, Skv, blockSize } as const;
+      const blockMask = blockMaskBits(createBlockMask(only, options));
+      expect([blockMask.dtype, blockMask.shape]).toEqual(['u8', [1, 2, 3, 2]]);
+      const ramp = (length: number): Tensor =>
+        Tensor.from(
+          Array.from({ length }, (_, n) => Math.sin(n)),
+          [1, 1, length, 1],
+        );
+      const q = ramp(Sq).expand([1, 2, Sq, 1]);
+      const without = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only });
+      const withBits = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only, blockMask });
+      expect([...withBits.o.toFloat32()]).toEqual([...without.o.toFloat32()]);
+    },
+  );
 
   it('has a bit for each block of 128 with something to see, and no other', () => {
     const causal = createBlockMask(causalMask(), { Sq: 257, Skv: 257 });

@@ -60,7 +60,7 @@ describe('JSON from a stranger is refused by name', () => {
   const read = (json: unknown) => () => Graph.fromJSON(json as never);
   const axes = '"axes": { "type": "s64[]", "value": [0] }';
 
-  test('a bool that is no 0 or 1; true means 1', () => {
+  test('a bool that is neither 0 nor 1; true means 1', () => {
     const keep = (value: string) => file(`{ ${axes}, "keep_dims": { "type": "bool", "value": ${value} } }`);
     for (const value of ['2', '"true"', 'null'])
       expect(read(keep(value))).toThrow(/^operation ReduceSum 0 'sum': attribute 'keep_dims' must be bool/);
@@ -72,7 +72,7 @@ describe('JSON from a stranger is refused by name', () => {
     expect(read(json)).toThrow("has no attribute '__proto__'");
   });
 
-  test('a name that is no text', () => {
+  test('a name that is not a string', () => {
     expect(read(file(`{ ${axes} }`, { text: 'sum' }))).toThrow('graph[0] of the JSON is not an operation');
   });
 });

@@ -178,7 +178,7 @@ test.each<[string, () => unknown, string]>([
   await expect(result).rejects.toThrow(message);
 });
 
-test('outputs that are no list, or a list of more tensors than results, are refused', async () => {
+test('outputs that are not a list, or a list of more tensors than results, are refused', async () => {
   const total = ops.compile(cpuEngine(), sum as never, { a: [2, 3] });
   const a = Tensor.zeros([2, 3]);
   for (const outputs of [null, Tensor.zeros([]), {}, [undefined, undefined]])

@@ -146,7 +146,7 @@ test('GatherElements and ScatterElements along any axis', async () => {
   );
 });
 
-describe('gradients are those of difference quotients', () => {
+describe('gradients equal difference quotients', () => {
   test.each<
     readonly [
       string,

@@ -54,7 +54,7 @@ test('no queries leave the gradients of keys and values at 0', async () => {
   expect(numbers(got.dv)).toEqual(zeros(80));
 });
 
-test('an empty batch is no work', async () => {
+test('an empty batch gives empty results', async () => {
   const none = Tensor.zeros([0, 2, 4, 8]);
   const got = await gpuResults(await sharedContext(), { q: none, k: none, v: none, dO: none });
   for (const name of ['o', 'dq', 'dk', 'dv']) expect(got[name].shape, name).toEqual([0, 2, 4, 8]);

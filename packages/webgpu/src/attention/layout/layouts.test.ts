@@ -71,7 +71,7 @@ test('o may be stored in another dtype than q', async () => {
   expect(o.dtype).toBe('f16');
 });
 
-test('lse, lengths, slopes and sinks that do not lie in line are no silent mistake', async () => {
+test('lse, lengths, slopes and sinks that are not contiguous are never read silently as if they were', async () => {
   const ctx = await sharedContext();
   const [gq, gk, gv] = [q, k, v].map(t => ctx.upload(t));
   const scattered = (

@@ -166,7 +166,7 @@ describe('the tables in which they are summed', () => {
     expect(bytes(3 * 2 ** 22)).toBe(3 * 2 ** 24);
   });
 
-  test('one that cannot be bound is said', async () => {
+  test('one that cannot be bound is reported', async () => {
     const ctx = await sharedContext();
     const elements = ctx.capabilities.maxStorageBufferBindingSize / 4 + 1;
     const { reasons } = checkSupport(ctx, planned(elements));

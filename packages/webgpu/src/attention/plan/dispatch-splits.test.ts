@@ -175,7 +175,7 @@ describe('dispatch splits', () => {
     expect(described[0]).toEqual(described[1]);
   });
 
-  test('are too large where one workgroup needs all of a tensor, and this is said', async () => {
+  test('are too large if one workgroup needs all of a tensor, and the error says so', async () => {
     // Even four segments cannot hold the keys of a head.
     const ctx = await contextOf(1280);
     expect(checkSupport(ctx, problem.forward)).toEqual({

@@ -146,7 +146,7 @@ test('so is one that asks for subgroups of 32 lanes', async () => {
   expect(messages.filter(({ type }) => type === 'error')).toEqual([]);
 });
 
-test('a kernel that does not compile is noticed', async () => {
+test('a kernel that does not compile is reported', async () => {
   const [kernel] = kernelsOf(variants[0]);
   const broken = { ...kernel, wgsl: kernel.wgsl.replace('let group =', 'let group: f32 =') };
   expect((await complaints(ctx, broken)).join()).toMatch(/f32/);

@@ -36,7 +36,7 @@ describe('a tensor that nobody destroys', () => {
     ctx.destroy();
   });
 
-  test('is no leak once its context was destroyed, which frees all memory', async () => {
+  test('is not a leak once its context was destroyed, which frees all memory', async () => {
     const leaks: string[] = [];
     const ctx = await createContext({ device, onLeak: message => leaks.push(message) });
     const upload = (): void => void ctx.upload(Tensor.zeros([3, 5]));

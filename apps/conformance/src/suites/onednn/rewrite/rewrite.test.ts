@@ -124,7 +124,7 @@ describe('the options of a case', () => {
     expect(grouped({}).attrs?.group_shape.value).toEqual([1, 32]);
   });
 
-  test('may be numbers or null; what is not known is said, and fails', async () => {
+  test('may be numbers or null; an unknown value fails with an error that names it', async () => {
     const parsed = (rest: object) => parseGraphCase({ case: 'chain.json', ...rest });
     expect(parsed({ mb: 5, dt: null, 'expected-n-partitions': 0 })).toEqual({
       ...{ case: 'chain.json', mb: '5', 'expected-n-partitions': '0' },

@@ -55,7 +55,7 @@ describe('the gate', () => {
       expect(failing([NaN, Infinity, Infinity], [NaN, Infinity, 3.4e38], 0.1)).toBe(0);
     });
 
-    test('is no nearer to a neighbour where it has been rounded', () => {
+    test('is no nearer to a neighbour once it has been rounded', () => {
       const [got, rounded] = [10, 9.9375].map(x => Tensor.from([x, 16], [2], { dtype: 'bf16' }));
       expect(compare(got, rounded, { ...gate, ofLargest: 10 * 2 ** -23, exactTo: 0 }).failing).toBe(1);
     });

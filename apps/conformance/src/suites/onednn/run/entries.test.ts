@@ -58,7 +58,7 @@ describe('the batch of a graph', () => {
 });
 
 describe('drawn entries', () => {
-  test('computed alone are those of the whole', async () => {
+  test('computed alone equal those of the whole', async () => {
     const graph = scores().graph.finalize();
     const results = await graph.run(referenceEngine(), given);
     const batch = batchOf(graph);

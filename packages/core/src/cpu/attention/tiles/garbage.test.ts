@@ -33,7 +33,7 @@ const bias = Tensor.from(
   [S],
 );
 
-test('NaN and infinities in masked keys and values leak nowhere', () => {
+test('NaN and infinities in masked keys and values do not leak', () => {
   const expected = everything(q, k, v, dO, { mask: visible });
   expect(everything(q, withGarbage(k), withGarbage(v), dO, { mask: visible })).toEqual(expected);
   expect(expected.flat().every(x => !Number.isNaN(x))).toBe(true);

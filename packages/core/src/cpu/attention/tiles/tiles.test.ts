@@ -52,7 +52,7 @@ test('two runs agree bit by bit', () => {
   expect(bits(run(everything))).toEqual(bits(run(everything)));
 });
 
-test('each gradient alone is, bit by bit, that of the full run', () => {
+test('each gradient alone equals that of the full run, bit by bit', () => {
   const { o: _o, lse: _lse, ...full } = bits(run(everything));
   for (const [name, expected] of Object.entries(full)) {
     const alone = bits(run({ ...everything, gradients: [name as GradientName] }));
@@ -114,7 +114,7 @@ describe('tiles of which nothing is seen', () => {
   });
 });
 
-test('a score mod is never asked about a pair that is hidden', () => {
+test('a score mod is never evaluated for a hidden pair', () => {
   // The table has exactly one entry for every distance that the causal mask admits.
   const table = normal([70], 10);
   const square = normal([1, 1, 70, 4], 11);

@@ -45,7 +45,7 @@ test('what is given back joins its neighbours, so that a larger block fits witho
   expect(size()).toBe(before);
 });
 
-test('a block that there is no room for leaves the heap as it was', () => {
+test('a block that does not fit leaves the heap unchanged', () => {
   const { heap } = growing(1024);
   heap.allocate(200);
   const { used } = heap;

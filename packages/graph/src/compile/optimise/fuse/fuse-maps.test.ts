@@ -142,7 +142,7 @@ describe('a compiled graph', () => {
     expect(await compiledPrimitivesOf(g)).toEqual({ map: 3 });
   });
 
-  test('reads reshaped tensors where they lie, and copies only what is in another order', async () => {
+  test('reads reshaped tensors in place, and copies only tensors in another order', async () => {
     const g = new GraphBuilder();
     const heads = g.op('StaticReshape', [g.op('Exp', [g.input([2, 6])])], {
       shape: [2, 3, 2],

@@ -169,7 +169,7 @@ describe('few queries against many keys agree with the reference', () => {
     expectAgreement({ o: await ctx.download(o), lse: await ctx.download(lse) }, { ...exact });
   });
 
-  test('packed, with sequences of no query', async () => {
+  test('packed, with sequences without a query', async () => {
     const ctx = await sharedContext();
     const lengthsKv = [600, 0, 37, 520];
     const cuSeqLensQ = cumulativeLengths([2, 1, 0, 3]);

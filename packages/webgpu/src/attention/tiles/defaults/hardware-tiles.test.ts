@@ -140,7 +140,7 @@ test('few queries have many reads in flight, and chunks that leave memory for ot
   expect(decodeShape('f16', ['shader-f16'])).toEqual({ ...shape, headDimChunk: 4, stagingDType: 'f16' });
 });
 
-test('forward takes subgroup matrices without being asked, and backward does not', () => {
+test('forward uses subgroup matrices by default, and backward only on request', () => {
   const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
   const capabilities = device('nvidia ampere', { subgroupMatrixConfigs: [matrix] });
   const kindOf = (role: (typeof roles)[number], dtype: 'f32' | 'f16') => {
