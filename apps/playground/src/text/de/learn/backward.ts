@@ -3,7 +3,7 @@ import type { ChapterTexts } from '../../text.ts';
 export const backward: ChapterTexts['backward'] = {
   intro: [
     'Der Vorwärtsdurchlauf hat P weggeworfen. Der Rückwärtsdurchlauf braucht P wieder, dazu zwei weitere, ebenso große Matrizen: dP und dS. Auch von ihnen wird keine gespeichert. Eine Zahl pro Zeile, $\\mathrm{lse} = m + \\ln d$ mit dem Maximum $m$ und dem Nenner $d$ der Zeile, bringt jedes Gewicht bei Bedarf zurück: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
-    'Etwas noch einmal zu berechnen, statt es aufzuheben, heißt *Activation Checkpointing*. Hier ist das billig, weil die Maxima und Nenner schon bekannt sind.',
+    'Etwas noch einmal zu berechnen, statt es aufzuheben, heißt *Rekomputation* oder Activation Checkpointing. Hier ist das billig, weil die Maxima und Nenner schon bekannt sind.',
   ],
   derivation: 'Die Herleitung',
   inIndices: 'In Indizes',

@@ -1,7 +1,7 @@
 export const backward = {
   intro: [
     'The forward pass threw P away. The backward pass needs P again, and two more matrices of the same size: dP and dS. It stores none of them either. One number per row, $\\mathrm{lse} = m + \\ln d$ with the maximum $m$ and the denominator $d$ of the row, brings back every weight when it is needed: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
-    'Computing something again instead of keeping it is called *activation checkpointing*. Here it is cheap, because the maxima and denominators are already known.',
+    'Computing something again instead of keeping it is called *recomputation*, or activation checkpointing. Here it is cheap, because the maxima and denominators are already known.',
   ],
   derivation: 'The derivation',
   inIndices: 'In indices',
