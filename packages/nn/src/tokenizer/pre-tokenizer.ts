@@ -6,7 +6,7 @@ const PUNCTUATION = '[!-\\/:-@\\[-`{-~\\p{P}]';
  * `@huggingface/tokenizers` reads only 0 to 9 as digits, and always keeps a run of punctuation together.
  */
 export function withSplits(preTokenizer: unknown): unknown {
-  return JSON.parse(JSON.stringify(preTokenizer), (_, part) => {
+  return JSON.parse(JSON.stringify(preTokenizer ?? null), (_, part) => {
     const pattern = splitPattern({ ...part });
     return pattern === null
       ? part

@@ -61,6 +61,14 @@ test.each([
   expect(tokens.map(token => tokenizer.decode([token]))).toEqual(pieces);
 });
 
+test('a tokenizer without a pre-tokenizer may leave the entry out', async () => {
+  const { pre_tokenizer: _, ...rest } = tinyTokenizer();
+  const [tokenizer, same] = await Promise.all(
+    [rest, { ...rest, pre_tokenizer: null }].map(json => loadTokenizer(filesOf({ 'tokenizer.json': json }))),
+  );
+  expect(tokenizer.encode('hello')).toEqual(same.encode('hello'));
+});
+
 test('a conversation is written by the template of the model', async () => {
   const messages: ChatMessage[] = [{ role: 'user', content: 'hello' }];
   const tokenizer = await load();
