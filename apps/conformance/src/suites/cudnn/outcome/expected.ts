@@ -109,8 +109,9 @@ function drawnMask({ concrete, laidOut }: Call): Pick<SdpaOptions<Tensor>, 'drop
   const { keepRow } = createProblemDropout(problem, operands);
   const data = new Uint8Array(B * Hq * Sq * Skv);
   for (let b = 0; b < B; b++) {
-    const rows = lengths.q?.[b] ?? Sq;
-    const keys = lengths.kv?.[b] ?? Skv;
+    // Beyond the lengths, only tensors that are not packed have rows and keys to draw for.
+    const rows = layouts.q.packed ? (lengths.q?.[b] ?? Sq) : Sq;
+    const keys = layouts.k.packed ? (lengths.kv?.[b] ?? Skv) : Skv;
     for (let h = 0; h < Hq; h++) {
       for (let i = 0; i < rows; i++) keepRow(b, h, i, 0, keys, data, ((b * Hq + h) * Sq + i) * Skv);
     }

@@ -75,6 +75,13 @@ describe('a right result passes', () => {
     ],
     ['dropout', { flags: { dropout: 0.1, rng_dump: true } }],
     [
+      'dropout of packed queries with keys that are not packed',
+      {
+        ...{ op: 'sdpa_fwd', layout: 'q,o thd; k,v bshd', strides: undefined },
+        flags: { ...{ padding: true, seq_len_q: [9, 4], seq_len_kv: [12, 7] }, dropout: 0.1, rng_dump: true },
+      },
+    ],
+    [
       'a block mask',
       {
         op: 'sdpa_fwd',
