@@ -2,7 +2,15 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-onnxruntime.ts';
-import { int, ints, modelOf, type OperatorCase, text } from '../../../../../../testing/onnx/operator-case.ts';
+import {
+  elementTypes,
+  int,
+  ints,
+  modelOf,
+  type OperatorCase,
+  text,
+} from '../../../../../../testing/onnx/operator-case.ts';
+import { UnsupportedOperationError } from '../../../../../errors.ts';
 import { fromOnnx } from '../../../index.ts';
 
 test.each(['GlobalAveragePool', 'GlobalMaxPool'])(
@@ -66,4 +74,18 @@ test.each([
 ])('pooling with %s is refused', async (_, attributes) => {
   const model = await fromOnnx(modelOf({ op: 'MaxPool', opset: 17, inputs: [[1, 1, 4, 4]], attributes }));
   expect(() => model.graph()).toThrow(/^operation MaxPool '.*': /);
+});
+
+test('the indices of MaxPool are refused by name', async () => {
+  const pooled = {
+    op: 'MaxPool',
+    opset: 17,
+    inputs: [[1, 1, 4, 4]],
+    attributes: { kernel_shape: ints(2, 2) },
+  };
+  const both = modelOf({ ...pooled, types: [elementTypes.F32, elementTypes.I64] });
+  const read = await fromOnnx(both);
+  expect(() => read.graph()).toThrow(
+    new UnsupportedOperationError("MaxPool 'MaxPool'", 'has indices as an output, which are not supported'),
+  );
 });

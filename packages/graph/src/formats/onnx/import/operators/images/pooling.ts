@@ -17,7 +17,7 @@ const pool =
     const windows = windowsOf(call, image, kernel);
     const { draft } = call;
     const pooled = [...shape.slice(0, 2), ...windows.map(({ count }) => count)];
-    return result({ type, shape: pooled }, () =>
+    const y = result({ type, shape: pooled }, () =>
       windows.reduce((x, { stride, dilation, before, after, count }, d) => {
         const size = kernel[d];
         const weights: number[] = [];
@@ -42,6 +42,10 @@ const pool =
         return draft.op('ReduceSum', [draft.op('Multiply', [taken, call.constant(factors, type)])], axes);
       }, tensor()),
     );
+    const indices = result({ type: int64Type, shape: pooled }, () =>
+      call.refuse('has indices as an output, which are not supported'),
+    );
+    return isMax ? [y, indices] : y;
   };
 
 /** The largest element, or the mean, of each channel. */
