@@ -34,6 +34,11 @@ export interface Topology {
    * contradict each other.
    */
   shapeOf(tensor: number): LogicalShape;
+  /**
+   * The shapes of all tensors, by id.
+   * @throws InvalidShapeError if shapes in the graph contradict each other.
+   */
+  shapes(): ReadonlyMap<number, LogicalShape>;
 }
 
 /**
@@ -79,7 +84,8 @@ export function connect(
   const order = postOrder(nodes, needsOf, cycle => {
     throw cycleError(cycle);
   });
-  let shapes: ReadonlyMap<number, LogicalShape> | undefined;
+  let known: ReadonlyMap<number, LogicalShape> | undefined;
+  const shapes = (): ReadonlyMap<number, LogicalShape> => inferShapes(order, new Map());
   const usesOf = (tensor: number): readonly Use[] => uses.get(tensor) ?? [];
   return {
     order,
@@ -92,9 +98,16 @@ export function connect(
       ({ id }) =>
         producers.has(id) && (usesOf(id).length === 0 || usesOf(id).some(use => use.node.kind === 'End')),
     ),
+    shapes,
     shapeOf(tensor) {
-      shapes ??= knownShapes(order, tensors);
-      return shapes.get(tensor) ?? null;
+      try {
+        known ??= shapes();
+      } catch (error) {
+        // `compile` reports the contradiction: a graph may be partitioned before its shapes are final.
+        if (!(error instanceof InvalidShapeError)) throw error;
+        known = new Map();
+      }
+      return known.get(tensor) ?? tensors.get(tensor)?.shape ?? null;
     },
   };
 }
@@ -102,19 +115,6 @@ export function connect(
 /** The operations whose results an operation reads; one for each input that has a producer. */
 export function producersOf({ inputs }: GraphNode, producers: Topology['producers']): GraphNode[] {
   return inputs.flatMap(({ id }) => producers.get(id) ?? []);
-}
-
-function knownShapes(
-  order: readonly GraphNode[],
-  tensors: ReadonlyMap<number, LogicalTensor>,
-): ReadonlyMap<number, LogicalShape> {
-  try {
-    return inferShapes(order, new Map());
-  } catch (error) {
-    // `compile` reports the contradiction: a graph may be partitioned before its shapes are final.
-    if (error instanceof InvalidShapeError) return new Map([...tensors].map(([id, t]) => [id, t.shape]));
-    throw error;
-  }
 }
 
 /** The first difference between two descriptions of a tensor, in words; undefined if there is none. */

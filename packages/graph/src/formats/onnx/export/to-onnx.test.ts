@@ -1,4 +1,4 @@
-import { Tensor } from '@tilewise/core';
+import { InvalidShapeError, Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { GraphBuilder } from '../../../../testing/attention/attention-graph.ts';
 import { expectSameInOnnx } from '../../../../testing/compare/expect-same-in-onnx.ts';
@@ -258,6 +258,14 @@ test('operations that ONNX cannot express are named', () => {
   expect(() => toOnnx(g.graph)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   const none = operations.map(({ kind }) => kind).filter(kind => !Object.hasOwn(translations, kind));
   expect(none.filter(kind => !kind.includes('Backward')).sort()).toEqual(['Dropout', 'RNG', 'Wildcard']);
+});
+
+test('a graph whose shapes contradict each other is refused, by operation', () => {
+  const g = new Graph();
+  const of = (shape?: readonly number[]) => g.tensor({ dtype: 'f32', shape });
+  g.op('MatMul', { inputs: [of([2, 3]), of([4, 5])], outputs: [of()] });
+  expect(() => toOnnx(g)).toThrow(InvalidShapeError);
+  expect(() => toOnnx(g)).toThrow('operation MatMul 0 of tensors 0, 1: MatMul cannot multiply');
 });
 
 test('unknown extents stay open, and their axes get names', async () => {

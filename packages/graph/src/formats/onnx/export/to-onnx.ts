@@ -62,7 +62,7 @@ export interface ToOnnxOptions {
  * @returns the file in protobuf, which includes the numbers of constants.
  * @throws UnsupportedOperationError naming an operation that has no equivalent in ONNX (random numbers,
  * gradients, and features that only attention operations have); the InvalidGraphError of `finalize`;
- * InvalidArgumentError for invalid arguments.
+ * InvalidShapeError for shapes that contradict each other; InvalidArgumentError for invalid arguments.
  */
 export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkGraph('graph', graph);
@@ -72,6 +72,7 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkObject('options.names', names);
   checkTensorNames(names);
   const { topology } = graph.finalize();
+  topology.shapes();
   const write = new OnnxWriter(topology, names);
   const held = new Map(Object.entries(values).map(([id, tensor]) => [Number(id), tensor]));
   for (const [id, tensor] of held) {
