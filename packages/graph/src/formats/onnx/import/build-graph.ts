@@ -159,7 +159,7 @@ export class GraphFromModel {
    */
   #constant({ shape, values }: HostTensor, type: ElementType, name = ''): LogicalTensor {
     const { dtype } = type;
-    const numbers = Float64Array.from(values);
+    const numbers = new Float64Array(values);
     const isPlain = ['f32', 'f16', 'bf16', 'i32', 'bool'].includes(dtype);
     const first = numbers[0];
     const isUniform = first !== undefined && numbers.every(x => Object.is(x, first));

@@ -179,6 +179,15 @@ test('cumulative sums of many known numbers are left to the engine, because they
   expect(graph.nodes.map(({ kind }) => kind)).toContain('CumSum');
 });
 
+test('the weights of a resized axis of a million elements are computed within a second', async () => {
+  const read = await fromOnnx(
+    oneNode('Resize', ['x', '', '', 'sizes'], [integers('sizes', [2, 2 ** 20])], text('mode', 'linear')),
+  );
+  const started = processorTime();
+  read.graph();
+  expect(processorTime() - started).toBeLessThan(1000);
+});
+
 const { seed, count, timeout } = fuzzRun(500);
 
 test(`${count} mutated files of seed ${seed} give a typed error or a graph, each within a second`, {

@@ -100,49 +100,50 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
   });
 }
 
-/** The weights of each result element: element x is the sum of weights[x][i] times input element i. */
+/**
+ * The weights of all result elements: element x is the sum of weights[x · from + i] times input element i.
+ */
 function weightsOf(
   call: NodeCall,
   { radius, weight }: Interpolation,
   axis: ResizedAxis,
   coordinate: Coordinate,
-): number[][] {
+): Float64Array {
   const { from, to } = axis;
   const [antialias, insideAlone] = [call.flag('antialias', false), call.flag('exclude_outside', false)];
   // An antialiasing filter is widened in proportion to the reduction.
   const narrowing = antialias ? Math.min(1, axis.scale) : 1;
-  return Array.from({ length: to }, (_, x) => {
+  const weights = new Float64Array(to * from);
+  for (let x = 0; x < to; x++) {
     const place = coordinate(x, axis);
-    const row = new Array<number>(from).fill(0);
     let sum = 0;
     const first = Math.ceil(place - radius / narrowing);
     for (let i = first; i < place + radius / narrowing; i++) {
       const isInside = i >= 0 && i < from;
       if (insideAlone && !isInside) continue;
       const own = weight(Math.abs(i - place) * narrowing);
-      const nearest = Math.min(from - 1, Math.max(0, i));
-      row[nearest] += own;
+      weights[x * from + Math.min(from - 1, Math.max(0, i))] += own;
       sum += own;
     }
-    return antialias || insideAlone ? row.map(own => own / sum) : row;
-  });
+    if (antialias || insideAlone) for (let i = 0; i < from; i++) weights[x * from + i] /= sum;
+  }
+  return weights;
 }
 
 /** The weighted sums of elements along an axis. */
 function weighted(
   call: NodeCall,
   x: LogicalTensor,
-  axis: number,
-  weights: readonly number[][],
+  { axis, from, to }: ResizedAxis,
+  values: Float64Array,
 ): LogicalTensor {
   const { length } = shapeOf(x);
   const last = Array.from({ length }, (_, d) => d).filter(d => d !== axis);
   const order = [...last, axis];
-  const constant = { shape: [weights.length, shapeOf(x)[axis]], values: weights.flat() };
   const { draft } = call;
   const product = draft.op(
     'MatMul',
-    [draft.transpose(x, order), call.constant(constant, call.input(0).type)],
+    [draft.transpose(x, order), call.constant({ shape: [to, from], values }, call.input(0).type)],
     { transpose_b: true },
   );
   return draft.transpose(
@@ -177,7 +178,7 @@ const resize: OnnxOperator = call => {
   return result({ type, shape: to }, () =>
     axes.reduce((tensor, own) => {
       if (own.from === own.to && own.scale === 1) return tensor;
-      return weighted(call, tensor, own.axis, weightsOf(call, interpolation, own, coordinate));
+      return weighted(call, tensor, own, weightsOf(call, interpolation, own, coordinate));
     }, value.tensor()),
   );
 };
