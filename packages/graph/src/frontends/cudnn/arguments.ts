@@ -18,8 +18,8 @@ export type Implementation = 'auto' | 'composite' | 'unified';
 export type ScoreProgram = (graph: Graph, score: LogicalTensor) => LogicalTensor;
 
 /**
- * Dropout, either by Philox with 64-bit scalars as seed and offset, or by a mask that broadcasts to
- * (B, Hq, Sq, Skv) and a scale.
+ * Dropout, either by Philox with 64-bit scalars as seed and offset, or by a bool or u8 mask (1 = keep) that
+ * broadcasts to (B, Hq, Sq, Skv) and a scale. cuDNN takes masks of the dtype of q: cast them first.
  */
 export type DropoutArgument<T, N> = readonly [p: number, seed: N, offset: N] | readonly [mask: T, scale: N];
 
