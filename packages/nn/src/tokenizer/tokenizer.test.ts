@@ -61,6 +61,18 @@ test.each([
   expect(tokens.map(token => tokenizer.decode([token]))).toEqual(pieces);
 });
 
+test('a WordLevel tokenizer has a token for each word, and one for all unknown words', async () => {
+  const vocab = { '[UNK]': 0, cat: 1, cats: 2, '!': 3 };
+  const json = {
+    ...{ added_tokens: [], normalizer: null, post_processor: null, decoder: null },
+    pre_tokenizer: { type: 'Whitespace' },
+    model: { type: 'WordLevel', vocab, unk_token: '[UNK]' },
+  };
+  const { encode, decode } = await loadTokenizer(filesOf({ 'tokenizer.json': json }));
+  expect(encode('cats catcats s cat! a-very-long-word')).toEqual([2, 0, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0]);
+  expect(decode([1, 3])).toBe('cat !');
+});
+
 test('a tokenizer without a pre-tokenizer may leave the entry out', async () => {
   const { pre_tokenizer: _, ...rest } = tinyTokenizer();
   const [tokenizer, same] = await Promise.all(
@@ -163,7 +175,7 @@ test('what is missing or wrong is an error that names the file', async () => {
       { normalizer: { type: 'Nmt' } },
       'tokenizer.json is damaged or not supported: Unknown Normalizer type: Nmt',
     ],
-    [{ model: { type: 'WordLevel', vocab: {} } }, "tokenizer.json: model.type must be 'BPE', 'WordPiece' or"],
+    [{ model: { type: 'Chars', vocab: {} } }, "tokenizer.json: model.type must be 'BPE', 'WordPiece',"],
   ];
   for (const [change, message] of wrong)
     await expect(

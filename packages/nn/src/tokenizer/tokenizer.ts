@@ -6,7 +6,7 @@ import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { ConfigError } from '../files/config/config-error.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
-import { withSplits } from './pre-tokenizer.ts';
+import { withEquivalentParts } from './equivalent-parts.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -65,10 +65,7 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
   const template = chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
   checkKind(json);
-  const tokenizer = namingFile(() => {
-    const pre_tokenizer = withSplits(json.pre_tokenizer);
-    return new Tokenizer({ ...json, pre_tokenizer }, config);
-  });
+  const tokenizer = namingFile(() => new Tokenizer(withEquivalentParts(json), config));
   const encode = (text: string, options: EncodeOptions = {}): number[] => {
     checkFields('options', options, encodeRules);
     checkArgument('text', text, textRule);
@@ -101,14 +98,14 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
 }
 
 /** The kinds of tokenizers that are supported; old files do not name theirs. */
-const kinds: readonly unknown[] = ['BPE', 'WordPiece', 'Unigram', undefined];
+const kinds: readonly unknown[] = ['BPE', 'WordPiece', 'Unigram', 'WordLevel', undefined];
 
 function checkKind({ model }: Json): void {
   const { type } = { ...(model as Json) };
   if (!kinds.includes(type))
     throw new ConfigError(
       'model.type',
-      `must be 'BPE', 'WordPiece' or 'Unigram', got ${describeValue(type)}`,
+      `must be 'BPE', 'WordPiece', 'Unigram' or 'WordLevel', got ${describeValue(type)}`,
       file,
     );
 }
