@@ -78,19 +78,19 @@ export function usage(suites: readonly Suite[]): string {
   const lines = ['Usage: pnpm bench [suite] [options]', '', 'Without a suite, a quick tour of all.', ''];
   for (const { name, summary, options } of suites) {
     lines.push(`  ${name}: ${summary}`);
-    for (const [option, meaning] of Object.entries(options)) {
-      if (isShared(meaning)) shared[option] = meaning;
-      else lines.push(optionLine(option, meaning));
+    for (const [key, option] of Object.entries(options)) {
+      if (isShared(option)) shared[key] = option;
+      else lines.push(optionLine(key, option));
     }
-    const names = Object.keys(options).filter(option => isShared(options[option]));
-    if (names.length > 0) lines.push(`    ${names.map(option => `--${option}`).join(', ')}  see below`);
+    const keys = Object.keys(options).filter(key => isShared(options[key]));
+    if (keys.length > 0) lines.push(`    ${keys.map(key => `--${key}`).join(', ')}  see below`);
   }
-  const described = Object.entries(shared).map(([option, meaning]) => optionLine(option, meaning));
+  const described = Object.entries(shared).map(([key, option]) => optionLine(key, option));
   if (described.length > 0) lines.push('', '  Options of several suites:', ...described);
   lines.push('', '  --json  one JSON object per row');
   return lines.join('\n');
 }
 
-function optionLine(option: string, { value, meaning }: SuiteOption): string {
-  return `    --${option}${value === undefined ? '' : ` ${value}`}  ${meaning}`;
+function optionLine(key: string, { value, meaning }: SuiteOption): string {
+  return `    --${key}${value === undefined ? '' : ` ${value}`}  ${meaning}`;
 }

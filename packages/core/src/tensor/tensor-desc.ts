@@ -22,7 +22,7 @@ export interface PartialDesc extends Pick<TensorDesc, 'dtype' | 'shape'> {
 }
 
 /** The maximum number of dimensions of a tensor, as in NumPy. */
-const LARGEST_RANK = 64;
+const MAX_RANK = 64;
 
 /**
  * A checked description. Its strides default to those without gaps.
@@ -36,7 +36,7 @@ export function checkDesc({ dtype, shape, strides }: PartialDesc): TensorDesc {
     throw new InvalidDTypeError('dtype', `must be one of ${known}, got ${describeValue(dtype)}`);
   }
   if (!areCounts(shape)) {
-    const rule = `must be at most ${LARGEST_RANK} non-negative integers, got ${listText(shape)}`;
+    const rule = `must be at most ${MAX_RANK} non-negative integers, got ${listText(shape)}`;
     throw new InvalidShapeError('shape', rule);
   }
   if (!Number.isSafeInteger(elementCount(shape))) {
@@ -64,7 +64,7 @@ export function bytesSpanned(desc: TensorDesc): number {
 }
 
 function areCounts(list: unknown): boolean {
-  if (!isList(list) || list.length > LARGEST_RANK) return false;
+  if (!isList(list) || list.length > MAX_RANK) return false;
   // Every tensor comes through here, so it allocates nothing.
   for (let d = 0; d < list.length; d++) {
     const n = list[d];
@@ -81,6 +81,6 @@ export function isList(list: unknown): list is ArrayLike<unknown> {
 /** A value that should be a list of numbers, as errors show it. */
 export function listText(list: unknown): string {
   if (!isList(list)) return describeValue(list);
-  if (list.length > LARGEST_RANK) return `${list.length} of them`;
+  if (list.length > MAX_RANK) return `${list.length} of them`;
   return `[${Array.from(list, item => (typeof item === 'number' ? item : describeValue(item)))}]`;
 }

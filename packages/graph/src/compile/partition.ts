@@ -41,7 +41,7 @@ class Groups {
   readonly #claimed = new Map<GraphNode, Match>();
   /** The index of each operation in the topological order. */
   readonly #places: ReadonlyMap<GraphNode, number>;
-  /** The last index of the matches whose results are first read at an index. */
+  /** By the index of the first operation that reads a match's results: the last index of the match. */
   readonly #ends: number[] = [];
 
   constructor(topology: Topology) {

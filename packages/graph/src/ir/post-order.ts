@@ -1,9 +1,10 @@
 /**
- * Items and what they need, in depth-first post-order: each item after those that it needs, and otherwise in
- * the given order. Does not recurse, because a chain may be longer than the call stack allows.
+ * The items, and all items that they need, in depth-first post-order: each item follows the items that it
+ * needs, and otherwise the given order is kept. The function does not recurse, because a chain of items may
+ * be longer than the call stack allows.
  * @param needsOf the items that an item needs.
- * @param refuse throws an error for items of which each needs the next, and the last the first. Needed unless
- * the items are known to have no cycle.
+ * @param refuse throws an error for a cycle, in which each item needs the next one, and the last item the
+ * first. Callers whose items have no cycles leave the parameter out.
  */
 export function postOrder<T>(
   items: Iterable<T>,

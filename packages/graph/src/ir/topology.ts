@@ -130,7 +130,7 @@ function tensorError(id: number, rule: string): InvalidGraphError {
   return new InvalidGraphError(`tensor ${id} ${rule}`, `tensor ${id}`);
 }
 
-/** An error about operations of which each reads a result of the next, and the last of the first. */
+/** @param cycle operations: each reads a result of the next one, and the last one a result of the first. */
 function cycleError(cycle: readonly GraphNode[]): InvalidGraphError {
   const read = new Set(cycle[cycle.length - 1].inputs.map(({ id }) => id));
   const tensor = cycle[0].outputs.find(({ id }) => read.has(id));

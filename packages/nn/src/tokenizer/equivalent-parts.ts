@@ -1,14 +1,14 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** What counts as punctuation: that of ASCII, with symbols such as `$`, and that of Unicode. */
+/** A character class: the punctuation of ASCII, which includes symbols such as `$`, and of Unicode. */
 const PUNCTUATION = '[!-\\/:-@\\[-`{-~\\p{P}]';
 
-/** What the second part of a word begins with in a vocabulary that has no such parts. */
+/** A prefix of continuing subwords that vocabularies do not use, because U+FFFF is a noncharacter. */
 const NO_SUBWORDS = '\uffff';
 
 /**
- * A `tokenizer.json` without the parts that `@huggingface/tokenizers` lacks or reads in another way: they are
- * replaced by equivalent ones.
+ * Replaces the parts of a `tokenizer.json` that `@huggingface/tokenizers` lacks, or reads differently from
+ * the tokenizers library, by equivalent parts.
  */
 export function withEquivalentParts(json: Json): Json {
   const { model, pre_tokenizer } = json;
@@ -20,8 +20,8 @@ export function withEquivalentParts(json: Json): Json {
 }
 
 /**
- * The package treats a `WordLevel` as a tokenizer without unknown words. A `WordPiece` whose words have only
- * one part gives the same tokens.
+ * Replaces a `WordLevel`, which the package reads as a model without unknown words, by a `WordPiece` whose
+ * words are never split, which gives the same tokens.
  */
 function withoutWordLevel(model: Json): Json {
   if (model.type !== 'WordLevel') return model;
@@ -34,8 +34,8 @@ function withoutWordLevel(model: Json): Json {
 }
 
 /**
- * A pre-tokenizer in which a `Split` replaces each `Digits` and `Punctuation`, because the package reads only
- * 0 to 9 as digits, and always keeps a run of punctuation together.
+ * Replaces each `Digits` and `Punctuation` of a pre-tokenizer by a `Split`, because the package reads only 0
+ * to 9 as digits, and always keeps a run of punctuation together.
  */
 function withSplits(preTokenizer: unknown): unknown {
   return JSON.parse(JSON.stringify(preTokenizer ?? null), (_, part) => {

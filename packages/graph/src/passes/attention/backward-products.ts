@@ -1,5 +1,5 @@
 import type { GraphNode } from '../../ir/node.ts';
-import type { Topology } from '../../ir/topology.ts';
+import { producersOf, type Topology } from '../../ir/topology.ts';
 import { type DropoutMatch, dropoutOf } from './dropout.ts';
 import { type Factor, factorsOf, type Product, productOf, swapsLastTwo, transposeOf } from './product.ts';
 import type { ScoreChain } from './score-chain.ts';
@@ -46,7 +46,7 @@ function dropoutBefore(
   const last = topology.producers.get(tensor);
   if (last?.kind !== 'Dropout' && last?.kind !== 'Multiply') return null;
   // Dropout is one operation or two Multiply operations.
-  const first = last.inputs.flatMap(t => topology.producers.get(t.id) ?? []);
+  const first = producersOf(last, topology.producers);
   for (const { id: from } of [...last.inputs, ...first.flatMap(node => node.inputs)]) {
     const match = dropoutOf(from, topology);
     if (match?.result === tensor) return { match, from };

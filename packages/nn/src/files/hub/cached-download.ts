@@ -49,7 +49,7 @@ export async function throughCache(download: Download): Promise<AsyncIterable<Ui
   if (response.status === 404) return null;
   if (!response.ok) {
     const isClosed = response.status === 401 || response.status === 403;
-    const advice = isClosed ? '; it needs the token of a user who may read it' : '';
+    const advice = isClosed ? '; pass the token of a user who may read the file' : '';
     throw new HubError(url, `returned ${response.status} ${response.statusText}${advice}`, {
       status: response.status,
     });

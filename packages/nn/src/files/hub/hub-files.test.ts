@@ -79,7 +79,7 @@ test('a missing file is null, and the error for a file that is not public asks f
   expect(await hubFiles({ id: 'owner/open', baseUrl }).open('none.json')).toBeNull();
   const error = await load(hubFiles({ id: 'owner/gated', baseUrl })).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(HubError);
-  expect(error).toMatchObject({ status: 401, message: expect.stringContaining('needs the token') });
+  expect(error).toMatchObject({ status: 401, message: expect.stringContaining('pass the token') });
   await expect(load(hubFiles({ id: 'owner/open', baseUrl: 'http://127.0.0.1:1' }))).rejects.toThrow(HubError);
 });
 

@@ -72,6 +72,7 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkObject('options.names', names);
   checkTensorNames(names);
   const { topology } = graph.finalize();
+  // Throws if the shapes contradict each other.
   topology.shapes();
   const write = new OnnxWriter(topology, names);
   const held = new Map(Object.entries(values).map(([id, tensor]) => [Number(id), tensor]));
