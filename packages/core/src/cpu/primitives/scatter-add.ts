@@ -77,7 +77,7 @@ export function prepareScatterAdd(
     const place = [writable(memory, to), 4 * output.strides[0]] as const;
     return [
       loopStep(indexLoop, kernels, at, [readable(memory, from)]),
-      undividedStep([taskKinds.listUpdates, count, rows, at, first, next]),
+      undividedStep(() => [taskKinds.listUpdates, count, rows, at, first, next]),
       sumsStep(source, place, rows, count * width),
     ];
   };

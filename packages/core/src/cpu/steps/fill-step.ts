@@ -3,7 +3,7 @@ import { type Step, undividedStep } from './step.ts';
 
 /** A step that writes the same word to `count` consecutive words, from an address on. */
 export function fillStep(word: number, at: number, count: number): Step {
-  return undividedStep([taskKinds.fill, word, at, count]);
+  return undividedStep(() => [taskKinds.fill, word, at, count]);
 }
 
 /** The bits of an f32. */

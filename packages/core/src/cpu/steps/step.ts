@@ -22,11 +22,14 @@ export interface Step {
   tasks(threads: number, allocate: AllocateWords): TaskRows | null;
 }
 
-/** A short step of one task, which runs on the calling thread. */
-export function undividedStep(task: readonly number[]): Step {
+/**
+ * A short step of one task, which runs on the calling thread.
+ * @param task returns the numbers of the task; for its parameter see `Step.tasks`.
+ */
+export function undividedStep(task: (allocate: AllocateWords) => readonly number[]): Step {
   return {
     size: 0,
     sharedFrom: { awake: Infinity, asleep: Infinity },
-    tasks: threads => (threads === 1 ? [task] : null),
+    tasks: (threads, allocate) => (threads === 1 ? [task(allocate)] : null),
   };
 }

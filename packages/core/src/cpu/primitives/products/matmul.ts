@@ -1,7 +1,7 @@
 import { elementCount } from '../../../tensor/shape.ts';
 import type { TensorDesc } from '../../../tensor/tensor.ts';
 import { copyBack, writable } from '../../operands/resident.ts';
-import { shareStep } from '../../steps/share-step.ts';
+import { runStep } from '../../steps/share-step.ts';
 import type { KernelPrimitive } from '../kernel-primitive.ts';
 import { type MatrixBatch, matrixBatch } from './matrix-batch.ts';
 import { hasFewRows, runMatVec } from './matvec.ts';
@@ -46,14 +46,13 @@ function prepareMatVec(
   const stepsTo = matVecSteps(product, inputs, output);
   return {
     run(kernels, operands, [c], team) {
-      const { matrices, memory } = kernels;
+      const { loops, matrices, memory } = kernels;
       if (!matrices) return false;
       memory.reset();
       // `runMatVec` copies a matrix that is outside the memory of the kernels, a few lines at a time.
-      if (team && stepsTo && memory.addressOf(operands[1].data) >= 0) {
+      if (team && loops && stepsTo && memory.addressOf(operands[1].data) >= 0) {
         const at = writable(memory, c);
-        const [step, ...others] = stepsTo(kernels, operands, at);
-        if (others.length === 0 && shareStep(kernels, step, team)) {
+        if (stepsTo(kernels, operands, at).every(step => runStep(kernels, step, team))) {
           copyBack(memory, c, at);
           return true;
         }

@@ -45,14 +45,19 @@ const products: Readonly<Record<string, readonly [a: Operand, b: Operand, c: Ope
     withGaps(99, 700),
     transposed(2, 700, 'f16'),
   ],
+  'rows and bf16, in parts of their sums, with gaps': [
+    lines(3, 201),
+    withGaps(201, 700, 'bf16'),
+    withGaps(3, 700),
+  ],
   'one result': [lines(1, 7), lines(7, 1), lines(1, 1)],
 };
 
 test.each(Object.entries(products))(
-  '%s: the same bits bound or not, on 1 to 3 threads, in the memory of the engine or outside',
+  '%s: the same bits bound or not, on 1, 2, 3 and 6 threads, in the memory of the engine or outside',
   async (_, operands) => {
     let expected: Tensor['data'] | undefined;
-    for (const threads of [1, 2, 3]) {
+    for (const threads of [1, 2, 3, 6]) {
       const { allocate, prepare, view } = cpuEngine({ threads }).primitives;
       const placed = operands.map(({ shape, dtype, view: viewOf }, n) => {
         const whole = allocate({ dtype, shape });

@@ -7,9 +7,17 @@ import { padded } from '../../kernels/interface/panel.ts';
 import { createLoadLine } from '../../operands/load-line.ts';
 import { createStoreRows } from '../../operands/row-store.ts';
 import { createStoredLines, storageCodes } from '../../operands/stored-lines.ts';
+import type { MatrixBatch } from './matrix-batch.ts';
 
 /** The maximum number of rows of A for which it is faster to read B sequentially than to pack it. */
 const MAX_ROWS = 8;
+/** The number of parts of each sum. It is the same for any number of threads, and so are the results. */
+const PARTS = 4;
+/**
+ * The minimum rows of B in a part, and multiplications of a product, so that adding parts takes little time.
+ */
+const MIN_PART = 32;
+const MIN_PRODUCT = 2 ** 16;
 /** The addresses of a row of A and of its row of C. */
 interface RowPair {
   readonly from: number;
@@ -27,6 +35,22 @@ export function hasFewRows(b: TensorDesc, c: TensorDesc): boolean {
   return sharesB && rows <= MAX_ROWS && (bRow === 1 || bColumn === 1) && storageCodes[b.dtype] !== undefined;
 }
 
+/**
+ * How the sums of a product of few rows are divided into parts, each over `depth` rows of B, if the rows of B
+ * are contiguous (split-K). Threads that compute different parts read different rows. Threads that compute
+ * different columns read parts of the same rows, which takes two threads longer than one thread takes to read
+ * whole rows.
+ */
+export function partsOfSums(
+  { m, n, k }: Pick<MatrixBatch, 'm' | 'n' | 'k'>,
+  isTransposed: boolean,
+): { readonly parts: number; readonly depth: number } {
+  if (isTransposed || k < PARTS * MIN_PART || m * n * k < MIN_PRODUCT) return { parts: 1, depth: k };
+  // Kernels that read four rows at a time read the same four, in whatever pieces B is copied.
+  const depth = Math.ceil(k / PARTS / 4) * 4;
+  return { parts: Math.ceil(k / depth), depth };
+}
+
 /** C = A·B for few rows in total: A (…, M, K), B (K, N) and C (…, M, N); sums are computed in f32. */
 export function runMatVec(
   kernels: Kernels,
@@ -41,20 +65,32 @@ export function runMatVec(
   const code = storageCodes[b.dtype] ?? 0;
   const ldx = 4 * padded(k);
   const x = memory.scratch(rows.length * padded(k) + 8).at;
+  const isTransposed = bRow === 1 && bColumn !== 1;
+  const { parts, depth } = partsOfSums({ m: rows.length, n, k }, isTransposed);
   const ldc = 4 * padded(n);
-  const sums = memory.floats(rows.length * padded(n));
+  const size = rows.length * padded(n);
+  const sums = memory.floats(parts * size);
   const load = createLoadLine(kernels, a, k);
   for (const [i, { from }] of rows.entries()) load(from, a.strides[a.strides.length - 1], k, x + i * ldx);
 
-  const isTransposed = bRow === 1 && bColumn !== 1;
   const [count, width, distance] = isTransposed ? [n, k, bColumn] : [k, n, bRow];
   const lines = createStoredLines(kernels, b, { count, width, distance });
-  for (let first = 0; first < count; first += lines.atOnce) {
-    const some = Math.min(lines.atOnce, count - first);
-    const w = lines.at(b.offset + first * distance, some);
-    if (isTransposed)
-      multiplyLines(code, rows.length, some, k, x, ldx, w, lines.ld, sums.at + 4 * first, ldc);
-    else addLineProducts(code, rows.length, n, some, x + 4 * first, ldx, w, lines.ld, sums.at, ldc);
+  const linesOfPart = parts === 1 ? count : depth;
+  for (let part = 0; part < parts; part++) {
+    const end = Math.min(count, (part + 1) * linesOfPart);
+    const to = sums.at + 4 * part * size;
+    for (let first = part * linesOfPart; first < end; first += lines.atOnce) {
+      const some = Math.min(lines.atOnce, end - first);
+      const w = lines.at(b.offset + first * distance, some);
+      if (isTransposed) multiplyLines(code, rows.length, some, k, x, ldx, w, lines.ld, to + 4 * first, ldc);
+      else addLineProducts(code, rows.length, n, some, x + 4 * first, ldx, w, lines.ld, to, ldc);
+    }
+  }
+  if (parts > 1) {
+    // The product of a row of ones with the other parts is added to the first part.
+    const ones = memory.floats(parts - 1);
+    ones.values.fill(1);
+    addLineProducts(0, 1, size, parts - 1, ones.at, 0, sums.at + 4 * size, 4 * size, sums.at, 0);
   }
 
   const store = createStoreRows(kernels, c, padded(n));
