@@ -7,8 +7,8 @@ import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import { checkTensorStorage } from '../tensor/checks/check-storage.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { createBindAttention } from './attention/bind-attention.ts';
 import { preparedBackward, preparedForward } from './attention/prepared-attention.ts';
-import { createBindHeads } from './attention/small-heads/bind-heads.ts';
 import { shareHeads } from './attention/small-heads/share-heads.ts';
 import { createSmallHeads } from './attention/small-heads/small-heads.ts';
 import { type CpuEngineOptions, checkedOptions } from './engine-options.ts';
@@ -48,7 +48,7 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
   const count = threads === 1 ? 'one thread' : `up to ${threads} threads`;
   const workers = threads === 1 ? null : createWorkers(threads, variant, () => team?.disband());
   const team: Team | null = workers && createTeam(workers.now);
-  const bindHeads = createBindHeads(variant, team);
+  const bind = createBindAttention(variant, team);
   const forwardCalls = createCallMemo<AttentionProblem>();
   const backwardCalls = createCallMemo<BackwardProblem>();
   // A direct call must not block its thread until workers are done, so it does not share small heads with the
@@ -108,8 +108,8 @@ export function cpuEngine(options: CpuEngineOptions = {}): TensorEngine<Tensor> 
     prepareAttention(problem) {
       checkProblem(problem);
       return 'forward' in problem
-        ? preparedBackward(problem, graph.backward, bindHeads.backward)
-        : preparedForward(problem, graph.forward, bindHeads.forward);
+        ? preparedBackward(problem, graph.backward, bind.backward)
+        : preparedForward(problem, graph.forward, bind.forward);
     },
   };
 }

@@ -2,7 +2,15 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { BoundWork, TensorEngine } from '@tilewise/core/primitive';
 import { expect, test, vi } from 'vitest';
-import { add, attention, compile, matmul, multiply, type Variable } from '../frontends/functions/index.ts';
+import {
+  add,
+  attention,
+  compile,
+  matmul,
+  multiply,
+  tensorScatter,
+  type Variable,
+} from '../frontends/functions/index.ts';
 import { Graph } from '../graph.ts';
 
 const filled = (shape: readonly number[], seed: number): Tensor =>
@@ -64,7 +72,8 @@ test("the caller's own tensors of the engine are used in place, and never overwr
   });
 });
 
-test('when all tensors recur, the engine runs all steps at once, with attention among them', async () => {
+/** An engine that counts the works that it joins, and their runs. */
+function joining() {
   const own = cpuEngine({ threads: 1 });
   const runs = vi.fn();
   const join = vi.fn((works: readonly BoundWork[]): BoundWork | null => {
@@ -77,6 +86,11 @@ test('when all tensors recur, the engine runs all steps at once, with attention 
     return { ...work, run };
   });
   const engine: TensorEngine<Tensor> = { ...own, primitives: { ...own.primitives, join } };
+  return { engine, join, runs };
+}
+
+test('when all tensors recur, the engine runs all steps at once, with attention among them', async () => {
+  const { engine, join, runs } = joining();
   const shape = [1, 2, 12, 8] as const;
   const attend = ({ q, k, v }: Readonly<Record<'q' | 'k' | 'v', Variable>>) => [
     add(attention(multiply(q, q), k, v), v),
@@ -95,6 +109,45 @@ test('when all tensors recur, the engine runs all steps at once, with attention 
   }
   expect(join).toHaveBeenCalledTimes(2);
   expect(runs.mock.calls.length).toBeGreaterThan(3);
+  run.release();
+});
+
+test('a step of a decoder runs at once: it adds to its cache in place, and attends to the tokens so far', async () => {
+  const { engine, runs } = joining();
+  const [own, cache] = [
+    [1, 2, 1, 8],
+    [1, 2, 6, 8],
+  ] as const;
+  const i32 = { dtype: 'i32', shape: [1] } as const;
+  const specs = { q: own, k: own, v: own, kCache: cache, vCache: cache, first: i32, counts: i32 };
+  const decode = ({
+    q,
+    k,
+    v,
+    kCache,
+    vCache,
+    first,
+    counts,
+  }: Readonly<Record<keyof typeof specs, Variable>>) => {
+    const keys = tensorScatter(kCache, k, first, { axis: 2 });
+    const values = tensorScatter(vCache, v, first, { axis: 2 });
+    return [attention(q, keys, values, { seqLensKv: counts }), keys, values];
+  };
+  const run = compile(engine, decode, specs);
+  const [kCache, vCache] = [0, 1].map(() => engine.primitives.allocate({ dtype: 'f32', shape: cache }));
+  const inputs = { q: Tensor.zeros(own), k: Tensor.zeros(own), v: Tensor.zeros(own) };
+  const [first, counts] = [0, 1].map(x => Tensor.from([x], [1], { dtype: 'i32' }));
+  const o = engine.primitives.allocate({ dtype: 'f32', shape: own });
+  for (let token = 0; token < 6; token++) {
+    Object.values(inputs).forEach((tensor, n) => tensor.data.set(filled([2, 8], 3 * token + n).data));
+    first.data[0] = token;
+    counts.data[0] = token + 1;
+    await run({ ...inputs, kCache, vCache, first, counts }, [o, kCache, vCache]);
+    const seen = [kCache, vCache].map(t => t.slice(2, 0, token + 1));
+    const expected = await engine.sdpa(inputs.q, seen[0], seen[1]);
+    expect(o.toFloat32(), `token ${token}`).toEqual(expected.o.toFloat32());
+  }
+  expect(runs.mock.calls.length).toBeGreaterThan(2);
   run.release();
 });
 

@@ -156,6 +156,9 @@ function hasSumsOfScores({ bias, alibi, scoreMod, fp8 }: AttentionProblem): bool
   return bias !== null || alibi || scoreMod !== null || fp8 !== null;
 }
 
+/** Multiplications and additions below which waking threads takes longer than they save. */
+export const WORTH_THREADS = 3e7;
+
 /** The multiplications of a forward pass. */
 export function forwardSize({ B, Hq, Sq, Skv, Dqk, Dv }: AttentionProblem): number {
   return B * Hq * Sq * Skv * (Dqk + Dv);

@@ -5,9 +5,10 @@ import { checkTensorStorage } from '../../tensor/checks/check-storage.ts';
 import type { DType } from '../../tensor/dtype/dtype.ts';
 import type { Tensor, TensorDesc } from '../../tensor/tensor.ts';
 import { engineKernels } from '../kernels/engine-kernels.ts';
+import type { Kernels } from '../kernels/interface/kernels.ts';
 import { allocateResident, isResident } from '../kernels/memory/resident-tensors.ts';
 import type { Variant } from '../kernels/variant.ts';
-import { bindSteps, joinSteps } from '../steps/bound-steps.ts';
+import { bindCall, bindSteps, joinSteps } from '../steps/bound-steps.ts';
 import type { Team } from '../team/team.ts';
 import type { KernelPrimitive } from './kernel-primitive.ts';
 import { prepareMap } from './map.ts';
@@ -29,19 +30,21 @@ export function cpuPrimitives(variant: Variant, team: Team | null = null): Primi
     prepare(primitive, inputs, outputs) {
       const onHost = hostPrimitives.prepare(primitive, inputs, outputs);
       const own = prepareOnKernels(primitive, inputs, outputs);
-      if (!own) return onHost;
+      const runOn = (kernels: Kernels, from: readonly Tensor[], to: readonly Tensor[]): void => {
+        if (!own?.run(kernels, from, to, team)) onHost.run(from, to);
+      };
       return {
         ...onHost,
         run(from, to) {
           checkTensors(from, to);
-          if (!engineKernels.withKernels(variant, kernels => own.run(kernels, from, to, team)))
-            onHost.run(from, to);
+          if (own) engineKernels.withKernels(variant, kernels => runOn(kernels, from, to));
+          else onHost.run(from, to);
         },
         bind(from, to) {
-          const { steps } = own;
           checkTensors(from, to);
-          if (!steps || ![...from, ...to].every(tensor => isResident(variant, tensor))) return null;
-          return bindSteps(variant, team, kernels => steps(kernels, from, to));
+          const steps = [...from, ...to].every(tensor => isResident(variant, tensor)) ? own?.steps : null;
+          const bound = steps && bindSteps(variant, team, kernels => steps(kernels, from, to));
+          return bound ?? bindCall(variant, kernels => runOn(kernels, from, to));
         },
       };
     },

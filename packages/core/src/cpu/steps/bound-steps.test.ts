@@ -128,12 +128,17 @@ test('bound steps keep memory until they are released', () => {
   vi.restoreAllMocks();
 });
 
-test('tensors outside the memory of the kernels are not bound', () => {
+test('work on tensors outside the memory of the kernels reads them anew in every run', () => {
   const { primitives } = cpuEngine({ threads: 1 });
-  const [from, to] = [normal([64], 1), Tensor.zeros([64])];
+  const [from, to] = [Tensor.zeros([64]), Tensor.zeros([64])];
   const prepared = primitives.prepare({ kind: 'map', value: exp(input(0)) }, [from], [to]);
-  expect(prepared.bind?.([from], [to])).toBeNull();
-  expect(prepared.bind?.([primitives.allocate(from)], [to])).toBeNull();
+  const works = [from, primitives.allocate(from)].map(tensor => prepared.bind?.([tensor], [to]));
+  expect(works).not.toContain(null);
+  for (const x of [0, 1, 2]) {
+    from.data.fill(x);
+    works[0]?.run();
+    expect(to.data[63]).toBeCloseTo(Math.exp(x), 5);
+  }
 });
 
 test.each([1, 2])('bound attention gives the bits of a run, in any layout, on %i threads', async threads => {
@@ -181,23 +186,56 @@ test.each([1, 2])('bound attention gives the bits of a run, in any layout, on %i
   bound?.release();
 });
 
-test('steps are not bound if there is no memory for their tasks', () => {
+test('work is bound without tasks if there is no memory for them', () => {
   const { primitives } = cpuEngine({ threads: 1 });
   const memory = engineKernels.residentMemory(bestVariant());
   const [from, to] = [0, 1].map(() => primitives.allocate({ dtype: 'f32', shape: [64] }));
   const prepared = primitives.prepare({ kind: 'map', value: exp(input(0)) }, [from], [to]);
   const keep = vi.spyOn(memory, 'keep').mockReturnValue(null);
-  expect(prepared.bind?.([from], [to])).toBeNull();
+  const work = prepared.bind?.([from], [to]);
+  from.data.fill(1);
+  work?.run();
   keep.mockRestore();
-  expect(prepared.bind?.([from], [to])).not.toBeNull();
+  expect(to.data[63]).toBeCloseTo(Math.E, 5);
 });
 
-test('a single query is not bound, because its kernels sum in another order', () => {
+test('a bound query gives the bits of a run, for the keys that its lengths count then', async () => {
+  const { allocate } = cpuEngine({ threads: 1 }).primitives;
+  const { prepareAttention, sdpa } = cpuEngine({ threads: 1 });
+  const resident = (tensor: Tensor): Tensor => {
+    const own = allocate(tensor);
+    own.data.set(tensor.data);
+    return own;
+  };
+  const [q, k, v] = [1, 40, 40].map((S, n) => resident(normal([2, 4, S, 16], n + 1)));
+  const seqLensKv = resident(Tensor.from([1, 1], [2], { dtype: 'i32' }));
+  const [o, lse] = [
+    [2, 4, 1, 16],
+    [2, 4, 1],
+  ].map(shape => allocate({ dtype: 'f32', shape }));
+  const { problem } = normalise({ q, k, v }, { seqLensKv });
+  const work = prepareAttention?.(problem).bind?.({ q, k, v, seqLensKv, o, lse });
+  expect(work).toBeTruthy();
+  for (const lengths of [
+    [3, 40],
+    [0, 7],
+    [40, 1],
+  ]) {
+    seqLensKv.data.set(lengths);
+    work?.run();
+    const expected = await sdpa(q, k, v, { seqLensKv });
+    expect(o.toFloat32()).toEqual(expected.o.toFloat32());
+    expect(lse.toFloat32()).toEqual(expected.lse.toFloat32());
+  }
+});
+
+test('a query is not bound if its row may be absent, because no work writes the row', () => {
   const { prepareAttention, primitives } = cpuEngine({ threads: 1 });
   const tensor = (shape: readonly number[]): Tensor => primitives.allocate({ dtype: 'f32', shape });
   const [q, k, v, o] = [1, 40, 40, 1].map(S => tensor([2, 4, S, 16]));
-  const prepared = prepareAttention?.(normalise({ q, k, v }, {}).problem);
-  expect(prepared?.bind?.({ q, k, v, o, lse: tensor([2, 4, 1]) })).toBeNull();
+  const seqLensQ = primitives.allocate({ dtype: 'i32', shape: [2] });
+  const prepared = prepareAttention?.(normalise({ q, k, v }, { seqLensQ }).problem);
+  expect(prepared?.bind?.({ q, k, v, o, seqLensQ, lse: tensor([2, 4, 1]) })).toBeNull();
 });
 
 test('tasks are written to the memory that grows for them', () => {

@@ -86,10 +86,17 @@ export function bindSteps(
   return work;
 }
 
-/** How bound steps run on kernels that have been lent. */
+/** A call on kernels as bound work, which can be joined with bound steps. */
+export function bindCall(variant: Variant, call: (kernels: Kernels) => void): BoundWork {
+  const work: BoundWork = { run: () => engineKernels.withKernels(variant, call), release: () => {} };
+  runners.set(work, call);
+  return work;
+}
+
+/** How bound work runs on kernels that have been lent. */
 const runners = /* @__PURE__ */ new WeakMap<BoundWork, (kernels: Kernels) => void>();
 
-/** Joins results of `bindSteps`, all with one variant, into one work that borrows the kernels only once. */
+/** Joins bound work, all with one variant, into one work that borrows the kernels only once. */
 export function joinSteps(variant: Variant, works: readonly BoundWork[]): BoundWork | null {
   const all = works.flatMap(work => runners.get(work) ?? []);
   if (all.length < works.length) return null;

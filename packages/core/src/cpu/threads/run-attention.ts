@@ -6,7 +6,7 @@ import { forward } from '../attention/forward/forward.ts';
 import type { RunBackward, RunForward } from '../attention/prepared-attention.ts';
 import { hasSmallHeadGradients, smallHeadPlan } from '../attention/small-heads/plan.ts';
 import type { SmallHeads } from '../attention/small-heads/small-heads.ts';
-import { forwardSize, sharedBackward } from '../attention/tasks.ts';
+import { forwardSize, sharedBackward, WORTH_THREADS } from '../attention/tasks.ts';
 import { compileEngineKernels, engineKernels } from '../kernels/engine-kernels.ts';
 import { kernelModules } from '../kernels/host-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
@@ -18,9 +18,6 @@ import { copyPart, moved } from './shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';
 import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threaded.ts';
 import type { Workers } from './workers.ts';
-
-/** Multiplications and additions below which waking threads takes longer than they save. */
-const WORTH_THREADS = 3e7;
 
 /** The kernels, workers and small heads with which an engine runs attention. */
 export interface AttentionResources {

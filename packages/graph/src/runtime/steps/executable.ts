@@ -11,6 +11,7 @@ import { createChanges } from './changes.ts';
 import { createHostNumbers } from './host-numbers.ts';
 import type { PreparedStep, StepContext } from './prepared-step.ts';
 import { preparePrimitive } from './primitive.ts';
+import { noWork } from './recurring-work.ts';
 import { Scratch } from './scratch.ts';
 import { allocateSlots, type Slots } from './shared-slots.ts';
 
@@ -131,10 +132,11 @@ export function prepareProgram<T extends TensorDesc>(
   /** The work of all steps on the tensors of the last run. */
   let whole: BoundWork | null = null;
 
-  /** Joins the work of all steps; null if a step has no work, or if the engine joins none. */
+  /** Joins the work of all steps; null if a step has no bound work, or if the engine joins none. */
   function joinWork(): BoundWork | null {
     const works = steps.flatMap(({ work }) => work ?? []);
-    return works.length < steps.length ? null : (engine.primitives.join?.(works) ?? null);
+    if (works.length < steps.length) return null;
+    return engine.primitives.join?.(works.filter(work => work !== noWork)) ?? null;
   }
 
   /** Runs the steps from one on, until one is asynchronous or needs a number that the host does not know. */

@@ -3,7 +3,7 @@ import type { Primitives, TensorEngine } from '@tilewise/core/primitive';
 import { isCopy } from '../../compile/overwrites.ts';
 import type { PrimitiveStep, Program } from '../../ir/program/program.ts';
 import type { PreparedStep } from './prepared-step.ts';
-import { recurringWork } from './recurring-work.ts';
+import { noWork, recurringWork } from './recurring-work.ts';
 
 /** Prepares a primitive step. */
 export function preparePrimitive<T extends TensorDesc>(
@@ -18,17 +18,19 @@ export function preparePrimitive<T extends TensorDesc>(
   const recurring = recurringWork<T>((tensor, workspace) =>
     prepared.bind?.(inputs.map(tensor), outputs.map(tensor), workspace),
   );
+  /** Whether the last run copied a tensor to itself, as an in-place operation does. */
+  let isIdle = false;
   return {
     isRecorded: true,
     workspaceBytes,
     values: [...inputs, ...outputs],
     numbers: [],
     get work() {
-      return recurring.work;
+      return isIdle ? noWork : recurring.work;
     },
     run({ tensor, scratch }, isSame) {
-      // A copy of a tensor to itself, as an in-place operation has, needs no work.
-      if (copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]))) {
+      isIdle = copies && isOnePlace(primitives, tensor(inputs[0]), tensor(outputs[0]));
+      if (isIdle) {
         recurring.release();
         return true;
       }

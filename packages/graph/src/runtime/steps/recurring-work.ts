@@ -15,6 +15,9 @@ export interface RecurringWork<T> {
   release(): void;
 }
 
+/** The work of a step that has nothing to do, such as a copy of a tensor to itself. */
+export const noWork: BoundWork = { run: () => {}, release: () => {} };
+
 /** Work that `bind` binds to the tensors of the last run, which it gets by the values of a program. */
 export function recurringWork<T>(
   bind: (tensor: (value: number) => T, workspace: T | undefined) => BoundWork | null | undefined,

@@ -38,7 +38,7 @@ export function matVecSteps(
 ): StepsOfProduct | null {
   if (batch.length > 0) return null;
   const isTransposed = strides.b.row === 1 && strides.b.column !== 1;
-  const { parts, depth } = partsOfSums({ m, n, k }, isTransposed);
+  const { parts, depth } = partsOfSums({ n, k }, isTransposed);
   const lines = (width: number): Matrix => ({ row: width, column: 1 });
   const isInPlace = ({ dtype }: TensorDesc, of: Matrix): boolean => dtype === 'f32' && of.column === 1;
   // Parts of the sums of several rows are added as one row.

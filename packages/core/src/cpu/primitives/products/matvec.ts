@@ -14,10 +14,10 @@ const MAX_ROWS = 8;
 /** The number of parts of each sum. It is the same for any number of threads, and so are the results. */
 const PARTS = 4;
 /**
- * The minimum rows of B in a part, and multiplications of a product, so that adding parts takes little time.
+ * The minimum numbers of rows of B in a part, and of elements of B, so that adding parts takes little time.
  */
 const MIN_PART = 32;
-const MIN_PRODUCT = 2 ** 16;
+const MIN_MATRIX = 2 ** 16;
 /** The addresses of a row of A and of its row of C. */
 interface RowPair {
   readonly from: number;
@@ -42,10 +42,10 @@ export function hasFewRows(b: TensorDesc, c: TensorDesc): boolean {
  * whole rows.
  */
 export function partsOfSums(
-  { m, n, k }: Pick<MatrixBatch, 'm' | 'n' | 'k'>,
+  { n, k }: Pick<MatrixBatch, 'n' | 'k'>,
   isTransposed: boolean,
 ): { readonly parts: number; readonly depth: number } {
-  if (isTransposed || k < PARTS * MIN_PART || m * n * k < MIN_PRODUCT) return { parts: 1, depth: k };
+  if (isTransposed || k < PARTS * MIN_PART || n * k < MIN_MATRIX) return { parts: 1, depth: k };
   // Kernels that read four rows at a time read the same four, in whatever pieces B is copied.
   const depth = Math.ceil(k / PARTS / 4) * 4;
   return { parts: Math.ceil(k / depth), depth };
@@ -66,7 +66,7 @@ export function runMatVec(
   const ldx = 4 * padded(k);
   const x = memory.scratch(rows.length * padded(k) + 8).at;
   const isTransposed = bRow === 1 && bColumn !== 1;
-  const { parts, depth } = partsOfSums({ m: rows.length, n, k }, isTransposed);
+  const { parts, depth } = partsOfSums({ n, k }, isTransposed);
   const ldc = 4 * padded(n);
   const size = rows.length * padded(n);
   const sums = memory.floats(parts * size);
