@@ -116,7 +116,9 @@ export function decoderStep<T extends TensorDesc>(
   return {
     async run(added, held, logits) {
       writeInputs(inputs, rules, added, shape);
-      await step({ ...inputs, ...model.bindings(), ...held }, [logits, ...Object.values(held)]);
+      // For hundreds of tensors, spreading records takes ten times as long.
+      const given = [inputs, model.bindings(), held].flatMap(record => Object.entries<T | Tensor>(record));
+      await step(Object.fromEntries(given), [logits, ...Object.values(held)]);
     },
   };
 }

@@ -55,7 +55,7 @@ export function tokenOf(
   { temperature = 0, topK, topP, minP, repetitionPenalty = 1, seed = 0 }: SamplingOptions,
   draw: { readonly row: number; readonly step: number },
 ): number {
-  const scores = Float64Array.from(logits);
+  const scores = new Float64Array(logits);
   if (!scores.every(score => score < Infinity))
     throw new InvalidArgumentError('logits', 'must have no NaN and no Infinity');
   if (repetitionPenalty !== 1) {
