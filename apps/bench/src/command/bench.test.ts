@@ -188,6 +188,7 @@ describe('suites', () => {
 
   test.each([
     ['--rounds', '1', "--rounds must be a whole number of at least 2, got '1'."],
+    ['--model', 'bert', "--model must be one of llama, gpt2, got 'bert'."],
     ['--onnxruntime', '/nowhere', '--onnxruntime: onnxruntime-web is not installed in /nowhere'],
   ])('decode refuses %s %s before it reads the text', async (option, value, message) => {
     const { code, errors, progress } = await run(['decode', option, value], ...suites);

@@ -9,7 +9,7 @@ import { type SuiteOptions, UsageError, WrongResult } from '../../suite.ts';
 import type { Row } from '../../table.ts';
 import type { Took } from '../../timing/stopwatch.ts';
 import { notInstalled } from '../../wasm/onnxruntime.ts';
-import { decoderSizes, promptOf } from './decoder-case.ts';
+import { architectures, configOf, decoderSizes, promptOf } from './decoder-case.ts';
 import { type DecodingRun, onnxDecoding, ownDecoding, weightsOf } from './decoding-run.ts';
 
 const dtypes = ['f32', 'f16', 'bf16'] as const;
@@ -23,14 +23,19 @@ export const generationOptions = {
     value: 'cpu|webgpu',
     meaning: 'continue a text on this engine only; default: a text on the cpu engine, attention on WebGPU',
   },
+  model: {
+    value: 'llama|gpt2',
+    meaning: "the text's model; default llama. onnxruntime-web runs the Llama",
+  },
+  threads: { meaning: 'also the cpu engine on two threads, by the clock' },
   context: { value: 'N', meaning: 'tokens of the text; default 1000' },
   rounds: { value: 'N', meaning: 'measure N times in turn and take medians; default 5' },
   onnxruntime: { value: 'DIR', meaning: 'folder with onnxruntime-web; default: this clone' },
 } as const;
 
 /**
- * Tokens per second of a Llama with 28 million random weights that continues a text on one thread, beside
- * onnxruntime-web.
+ * Tokens per second of a decoder with about 30 million random weights that continues a text, beside
+ * onnxruntime-web on one thread.
  */
 export async function* continueTexts(
   options: SuiteOptions,
@@ -42,9 +47,12 @@ export async function* continueTexts(
     if (!Number.isSafeInteger(Number(text)) || Number(text) < 2)
       throw new UsageError(`--${name} must be a whole number of at least 2, got '${text}'.`);
   const [on] = parseChoices('engine', String(engine), ['cpu', 'webgpu'] as const);
+  const [architecture] = parseChoices('model', String(options.model ?? architectures[0]), architectures);
+  const config = configOf(decoderSizes, architecture);
   const folder = typeof onnxruntime === 'string' ? onnxruntime : installed;
-  const hasOnnx = findPeer(folder, 'onnxruntime-web') !== null;
-  if (typeof onnxruntime === 'string' && !hasOnnx) throw notInstalled(folder);
+  const isInstalled = findPeer(folder, 'onnxruntime-web') !== null;
+  if (typeof onnxruntime === 'string' && !isInstalled) throw notInstalled(folder);
+  const hasOnnx = isInstalled && architecture === 'llama';
   const prompt = promptOf(decoderSizes, length + 1);
   const runs: DecodingRun[] = [];
   const closing: (() => Promise<void>)[] = [];
@@ -54,10 +62,16 @@ export async function* continueTexts(
       const bench = await openWebGpu(options);
       closing.push(() => bench.close());
       for (const dtype of dtypes)
-        runs.push(await ownDecoding(webgpuEngine(bench.ctx), decoderSizes, prompt, dtype));
+        runs.push(await ownDecoding(webgpuEngine(bench.ctx), config, prompt, dtype));
     } else {
       for (const dtype of dtypes)
-        runs.push(await ownDecoding(cpuEngine({ threads: 1 }), decoderSizes, prompt, dtype));
+        runs.push(await ownDecoding(cpuEngine({ threads: 1 }), config, prompt, dtype));
+      if (options.threads === true) {
+        for (const dtype of dtypes) {
+          const run = await ownDecoding(cpuEngine({ threads: 2 }), config, prompt, dtype);
+          runs.push({ ...run, name: `${run.name}, 2 threads` });
+        }
+      }
     }
     if (hasOnnx) {
       progress('reading the text in onnxruntime-web');
@@ -77,7 +91,7 @@ export async function* continueTexts(
     for (const [n, { name }] of runs.entries()) {
       const median = (of: (took: Took, round: number) => number): number => summary(all[n].map(of)).median;
       yield {
-        ...{ context: length, engine: name },
+        ...{ model: architecture, context: length, engine: name },
         'tokens/s': median(({ wall }) => (1000 * TOKENS) / wall),
         'ms (cpu)': median(({ cpu }) => cpu / TOKENS),
         'speed/onnx': hasOnnx ? median(({ cpu }, round) => last[round].cpu / cpu) : '',

@@ -19,11 +19,11 @@ export interface DecodingRun {
 /** Our implementation: a text that grows. */
 export async function ownDecoding<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  sizes: DecoderSizes,
+  config: Readonly<Record<string, unknown>>,
   prompt: readonly number[],
   dtype: 'f32' | 'f16' | 'bf16',
 ): Promise<DecodingRun> {
-  const model = createModel(readModel(configOf(sizes)), { engine, dtype });
+  const model = createModel(readModel(config), { engine, dtype });
   const text = generate(model, prompt, { maxNewTokens: 1000 });
   const next = async (): Promise<number> => {
     const { value } = await text.next();
