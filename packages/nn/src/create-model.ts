@@ -48,7 +48,9 @@ export function createModel<T extends TensorDesc>(
     const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);
     if (!fromZero.holds(scale))
       throw new InvalidArgumentError('deviation', `${fromZero.rule}, got ${scale} for '${name}'`);
-    return fillNormal(values, { seed, subsequence: BigInt(hash(name)) }).map(x => x * scale);
+    fillNormal(values, { seed, subsequence: BigInt(hash(name)) });
+    for (let n = 0; n < values.length; n++) values[n] *= scale;
+    return values;
   };
   const weights = new Map<string, T>();
   for (const [name, shape] of layers.weights) {
