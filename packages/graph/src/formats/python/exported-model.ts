@@ -1,4 +1,5 @@
-import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
+import { elementCount, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
+import { joinU64 } from '@tilewise/philox';
 import { resolveShapes } from '../../compile/compile.ts';
 import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
@@ -183,8 +184,8 @@ function givenConstant(
   dialect: Dialect,
   files: Map<string, Tensor>,
 ): PyTensor {
-  if (dtype === 'i64' && !(value instanceof Tensor)) return { code: `${BigInt(value)}`, axes: [] };
   const own = shape ?? [];
+  if (dtype === 'i64' && elementCount(own) === 1) return { code: `${wordOf(value)}`, axes: [] };
   const numbers =
     value instanceof Tensor ? value : Tensor.from([Number(value)], own, { dtype: storageDType(dtype) });
   const axes = unshardedAxes(own);
@@ -198,6 +199,13 @@ function givenConstant(
   }
   files.set(`t${id}`, numbers);
   return { code: dialect.constant(`t${id}`), axes };
+}
+
+/** The value of an i64 scalar, which a tensor stores as two u32, the low word first. */
+function wordOf(value: Tensor | number | bigint): bigint {
+  if (!(value instanceof Tensor)) return BigInt(value);
+  const [low = 0, high = 0] = value.toFloat64();
+  return joinU64([low, high]);
 }
 
 /** The axes of an input, sharded as the options say. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Tensor } from '@tilewise/core';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { dropout, traceGraph, type Variable } from '../../frontends/functions/index.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { toTorch } from './index.ts';
 import type { TorchOptions } from './options.ts';
@@ -75,6 +76,14 @@ test('numbers of constants and results have the dtypes of their tensors', () => 
   const model = toTorch(g.graph, { constants })['exported/model.py'];
   expect(model).toContain('torch.full((1, 1), True, device=place.device)');
   expect(model).toContain(`"t${index.id}": t${index.id}.int(),`);
+});
+
+test('a seed that a function has as a number is a number in the module', () => {
+  const dropped = ({ x }: Record<'x', Variable>) => dropout(x, 2n ** 40n + 7n, 3, { p: 0.5 });
+  const { graph, constants } = traceGraph(dropped, { x: [8] });
+  const files = toTorch(graph, { constants });
+  expect(files['exported/model.py']).toContain(`Dropout(0.5, ${2n ** 40n + 7n}, 3)`);
+  expect(Object.keys(files)).not.toContain('exported/constants.safetensors');
 });
 
 describe('sums over some of the ranks', () => {
