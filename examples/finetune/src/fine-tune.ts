@@ -104,5 +104,5 @@ export async function fineTune<T extends TensorDesc>(options: FineTuneOptions<T>
 export function loraOf(model: Pick<Model, 'layers'>, rank: number): LoraConfig {
   const ends = new Set([...model.layers.linear.keys()].map(name => name.slice(name.lastIndexOf('.') + 1)));
   const targets = targetNames.filter(name => ends.has(name));
-  return { rank, alpha: 2 * rank, dropout: 0, targets, rankStabilised: false };
+  return { rank, alpha: 2 * rank, targets };
 }

@@ -21,7 +21,7 @@ export { LoadedModel, loadModel } from './load-model.ts';
 export { mergeAdapter } from './lora/merge-adapter.ts';
 export { adapterFiles, loadAdapter } from './lora/peft-files.ts';
 export { saveAdapter } from './lora/save-adapter.ts';
-export type { AdapterWeights, LoraConfig } from './model/adapter.ts';
+export type { AdapterConfig, AdapterWeights, LoraConfig } from './model/adapter.ts';
 export type { Batch } from './model/batch.ts';
 export type { LabelledBatch } from './model/labels.ts';
 export type { LoadOptions } from './model/model.ts';

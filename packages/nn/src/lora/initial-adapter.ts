@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
-import { type AdapterWeights, isTarget, type LoraConfig } from '../model/adapter.ts';
+import { type AdapterConfig, type AdapterWeights, isTarget } from '../model/adapter.ts';
 import type { Model } from '../model/model.ts';
 import { adapterShapes } from './peft-files.ts';
 
@@ -10,7 +10,7 @@ import { adapterShapes } from './peft-files.ts';
  */
 export function initialAdapter<T extends TensorDesc>(
   { engine, layers }: Pick<Model<T>, 'engine' | 'layers'>,
-  config: LoraConfig,
+  config: AdapterConfig,
   seed: number | bigint,
 ): AdapterWeights<T> {
   const unused = config.targets.find(

@@ -7,7 +7,13 @@ import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
 import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
-import { type AdapterWeights, isTarget, type LoraConfig, loraNames } from '../model/adapter.ts';
+import {
+  type AdapterConfig,
+  type AdapterWeights,
+  isTarget,
+  type LoraConfig,
+  loraNames,
+} from '../model/adapter.ts';
 import { checkFloat } from '../model/weights.ts';
 
 const configFile = 'adapter_config.json';
@@ -43,7 +49,7 @@ const plainInitialisations: readonly unknown[] = [true, false, null, 'gaussian',
  * Reads peft's configuration of an adapter.
  * @throws ConfigError naming an option that is wrong, unknown or not supported.
  */
-export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraConfig {
+export function readLoraConfig(json: Readonly<Record<string, unknown>>): AdapterConfig {
   const config = new ConfigReader(json, '', configFile);
   for (const [name, value] of Object.entries(plainOptions)) config.only(name, value);
   const initial = json.init_lora_weights ?? null;
@@ -58,7 +64,7 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): LoraCon
   for (const name of [...Object.keys(writtenOptions), ...ignoredOptions, ...off]) config.has(name);
   const targets = config.texts('target_modules');
   if (!targets?.length) return config.fail('target_modules', 'must name layers');
-  const read: LoraConfig = {
+  const read = {
     rank: config.integer('r'),
     alpha: config.number('lora_alpha'),
     dropout: config.number('lora_dropout', 0),

@@ -5,7 +5,7 @@ import { belowOne, flag, integerFrom, numberRule, required, texts } from '../che
 
 /** A low-rank adapter on an engine: matrices A (r, in) and B (out, r) of some linear layers. */
 export interface AdapterWeights<T> {
-  readonly config: LoraConfig;
+  readonly config: AdapterConfig;
   /** By `LAYER.lora_A.weight` and `LAYER.lora_B.weight`. */
   readonly tensors: Readonly<Record<string, T>>;
 }
@@ -16,20 +16,26 @@ export interface LoraConfig {
   readonly rank: number;
   /** The numerator of the factor of B·A·x; see `rankStabilised`. */
   readonly alpha: number;
-  /** The probability that an element of x is dropped before the product with A, in training. */
-  readonly dropout: number;
   /** The ends of layer names, such as `q_proj`. */
   readonly targets: readonly string[];
-  /** Whether the factor of B·A·x is alpha / √rank instead of alpha / rank. */
+  /** The probability that an element of x is dropped before the product with A, in training. Default 0. */
+  readonly dropout?: number | undefined;
+  /** Whether the factor of B·A·x is alpha / √rank instead of alpha / rank. Default false. */
+  readonly rankStabilised?: boolean | undefined;
+}
+
+/** A configuration with all fields. */
+export interface AdapterConfig extends LoraConfig {
+  readonly dropout: number;
   readonly rankStabilised: boolean;
 }
 
 export const loraRules: FieldRules<LoraConfig> = {
   rank: required(integerFrom(1)),
   alpha: required(numberRule('must be a number')),
-  dropout: required(belowOne),
   targets: required(texts),
-  rankStabilised: required(flag),
+  dropout: belowOne,
+  rankStabilised: flag,
 };
 
 /** The factor of B·A·x. */

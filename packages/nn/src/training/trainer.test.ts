@@ -8,7 +8,8 @@ import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
 import { encodeSafetensors, givenFiles, readSafetensors } from '../files/checkpoint/index.ts';
 import { loadModel } from '../load-model.ts';
 import { mergeAdapter } from '../lora/merge-adapter.ts';
-import { adapterFiles, loadAdapter } from '../lora/peft-files.ts';
+import { adapterFiles, loadAdapter, readLoraConfig } from '../lora/peft-files.ts';
+import { saveAdapter } from '../lora/save-adapter.ts';
 import { createTrainer } from './trainer.ts';
 import type { Snapshot } from './trainer-options.ts';
 import { loadCheckpoint, saveCheckpoint } from './training-checkpoint.ts';
@@ -255,6 +256,24 @@ test('a snapshot does not change when training continues', async () => {
   for (let n = 0; n < 2; n++) await trainer.step(batch);
   for (const [name, tensor] of tensors) expect(tensor.toFloat32()).toEqual(before.get(name));
   trainer.release();
+});
+
+test('a LoRA configuration without dropout and stabilisation has the defaults of peft', async () => {
+  const model = await load();
+  const short = { rank: 2, alpha: 4, targets: ['q_proj'] };
+  createTrainer(model, { learningRate: 0.05, lora: { ...short, dropout: undefined } }).release();
+  expect(model.adapter?.config).toEqual({ ...short, dropout: 0, rankStabilised: false });
+  createTrainer(model, {
+    learningRate: 0.05,
+    lora: { ...short, dropout: 0, rankStabilised: false },
+  }).release();
+  expect(() => createTrainer(model, { learningRate: 0.05, lora: { ...short, dropout: 0.5 } })).toThrow(
+    'lora.dropout is 0.5, but the model has an adapter with 0',
+  );
+  const { 'adapter_config.json': file } = await saveAdapter(model);
+  expect(JSON.parse(new TextDecoder().decode(file))).toMatchObject({ lora_dropout: 0, use_rslora: false });
+  const given = adapterFiles(short, new Map(), { transposed: false })['adapter_config.json'];
+  expect(readLoraConfig(JSON.parse(new TextDecoder().decode(given)))).toEqual(model.adapter?.config);
 });
 
 test('LoRA options that differ from the adapter of the model are refused, and its scale is part of what is compiled', async () => {

@@ -3,7 +3,7 @@ import { toU64 } from '@tilewise/philox';
 import { checkFields } from '../checks/check-fields.ts';
 import { fromZero } from '../checks/rules.ts';
 import { initialAdapter } from '../lora/initial-adapter.ts';
-import { type LoraConfig, loraRules } from '../model/adapter.ts';
+import { type AdapterConfig, loraRules } from '../model/adapter.ts';
 import { downloadAll } from '../model/download.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import { checkModel, type Model } from '../model/model.ts';
@@ -39,8 +39,10 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   const rule = updateRule(options.optimizer ?? {});
   const settingsOf = parameterSettings(groups, rule.weightDecay);
   if (lora) checkFields('lora', lora, loraRules);
-  if (lora && model.adapter) checkSameAdapter(lora, model.adapter.config);
-  const adapter = lora && (model.adapter ?? initialAdapter(model, lora, seed));
+  const { dropout = 0, rankStabilised = false } = lora ?? {};
+  const config = lora && { ...lora, dropout, rankStabilised };
+  if (config && model.adapter) checkSameAdapter(config, model.adapter.config);
+  const adapter = config && (model.adapter ?? initialAdapter(model, config, seed));
   const all = adapter ? new Map(Object.entries(adapter.tensors)) : model.weights;
   const own = new Map([...all].filter(([name]) => settingsOf(name).rate > 0));
   if (own.size === 0) throw new InvalidArgumentError('groups', 'must leave a parameter to train');
@@ -173,8 +175,8 @@ function isList(given: LabelledBatch | readonly LabelledBatch[]): given is reado
  * Training continues with the adapter that the model already has, so options that differ from it would be
  * ignored.
  */
-function checkSameAdapter(wanted: LoraConfig, own: LoraConfig): void {
-  for (const name of Object.keys(wanted) as (keyof LoraConfig)[]) {
+function checkSameAdapter(wanted: AdapterConfig, own: AdapterConfig): void {
+  for (const name of Object.keys(wanted) as (keyof AdapterConfig)[]) {
     const [given, has] = [wanted[name], own[name]].map(value => JSON.stringify(value));
     if (given !== has)
       throw new InvalidArgumentError(
