@@ -14,10 +14,17 @@ import type {
   SdpaFp8Arguments,
   SdpaFp8BackwardArguments,
 } from '@tilewise/graph/cudnn';
-import type { toOnnx } from '@tilewise/graph/onnx';
+import type { FromOnnxOptions, OnnxGraphOptions, toOnnx } from '@tilewise/graph/onnx';
+import type { AttentionDropout, AttentionOptions } from '@tilewise/graph/ops';
+import type { TorchOptions } from '@tilewise/graph/torch';
 import { type Closed, none } from './optional.ts';
 
 none<Closed<TensorOptions>>();
+none<Closed<AttentionOptions>>();
+none<Closed<AttentionDropout>>();
+none<Closed<FromOnnxOptions>>();
+none<Closed<OnnxGraphOptions>>();
+none<Closed<TorchOptions>>();
 none<Closed<OperationOptions<'SoftMax'>>>();
 none<Closed<KnownTensor>>();
 none<Closed<CompileOptions>>();

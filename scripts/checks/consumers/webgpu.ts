@@ -1,11 +1,13 @@
 import {
   type BackwardPlanOptions,
+  type BufferSlice,
   type ContextOptions,
   createContext,
   type EncodeOptions,
   type GpuTensor,
   type PlanOptions,
   sdpa,
+  type TileChoice,
   type WrapDesc,
 } from '@tilewise/webgpu';
 import type { DiagnoseOptions } from '@tilewise/webgpu/doctor';
@@ -17,6 +19,8 @@ none<Closed<WrapDesc>>();
 none<Closed<PlanOptions>>();
 none<Closed<BackwardPlanOptions>>();
 none<Closed<EncodeOptions>>();
+none<Closed<BufferSlice>>();
+none<Closed<TileChoice>>();
 none<Closed<DiagnoseOptions>>();
 none<Closed<TuneOptions>>();
 

@@ -18,8 +18,10 @@ export interface TrainOptions {
   /** The batches to evaluate after every `every` steps and after the last step. */
   readonly evaluation?: { readonly batches: readonly LabelledBatch[]; readonly every: number } | undefined;
   /** Called after each step, and awaited before the next. You can save a checkpoint here. */
-  onStep?(report: StepReport): void | Promise<void>;
-  onEvaluation?(report: Evaluation & { readonly steps: number }): void | Promise<void>;
+  readonly onStep?: ((report: StepReport) => void | Promise<void>) | undefined;
+  readonly onEvaluation?:
+    | ((report: Evaluation & { readonly steps: number }) => void | Promise<void>)
+    | undefined;
 }
 
 const trainRules: FieldRules<TrainOptions> = {

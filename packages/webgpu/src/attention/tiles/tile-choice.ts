@@ -9,7 +9,7 @@ import type { WorkgroupTileSizes } from './workgroup/workgroup-tile.ts';
  * Tiles of the large kernels of a problem. A kernel uses the tile of the built-in table if its own is
  * missing, would round operands, or cannot multiply in 8 bits.
  */
-export type TileChoice = { readonly [Role in TileRole]?: Tile };
+export type TileChoice = { readonly [Role in TileRole]?: Tile | undefined };
 
 /**
  * Returns the tiles that a context uses for a problem, or null for those of the built-in table. Must return

@@ -19,7 +19,7 @@ export interface BufferSlice {
    * The start of the tensor in bytes; a multiple of the `alignment` that the plan gives for the tensor.
    * Default 0.
    */
-  readonly offset?: number;
+  readonly offset?: number | undefined;
 }
 
 /**
