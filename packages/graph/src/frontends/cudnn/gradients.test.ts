@@ -77,3 +77,16 @@ test('a misspelt argument is named, with the one that was meant', () => {
     "args has no 'atnScale'; did you mean 'attnScale'?",
   );
 });
+
+test.each([
+  ['useCausalMask', 'diagonalBandRightBound: 0'],
+  ['use_causal_mask_bottom_right', "diagonalAlignment: 'bottom-right', diagonalBandRightBound: 0"],
+  ['slidingWindowLength', 'diagonalBandLeftBound'],
+  ['isInference', 'generateStats: !isInference'],
+])('the error of the deprecated argument %s gives its equivalent', (name, equivalent) => {
+  const b = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => b.input([1, 2, 5, 8]));
+  expect(() => sdpa(b.graph, { q, k, v, [name]: true } as never)).toThrow(
+    `args has no '${name}'; did you mean '${equivalent}'?`,
+  );
+});

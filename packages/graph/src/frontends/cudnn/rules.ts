@@ -1,4 +1,10 @@
-import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '@tilewise/core';
+import {
+  describeValue,
+  InvalidArgumentError,
+  InvalidDTypeError,
+  InvalidShapeError,
+  nearestName,
+} from '@tilewise/core';
 import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
 import { checkNames } from '../../ir/check-names.ts';
@@ -207,6 +213,14 @@ const rules: readonly Rule[] = [
 const forwardTensors = ['q', 'k', 'v'] as const;
 const backwardTensors = ['q', 'k', 'v', 'o', 'dO', 'stats'] as const;
 
+/** What cuDNN's deprecated arguments mean. */
+const equivalents: Readonly<Record<string, string>> = {
+  useCausalMask: 'diagonalBandRightBound: 0',
+  useCausalMaskBottomRight: "diagonalAlignment: 'bottom-right', diagonalBandRightBound: 0",
+  slidingWindowLength: 'diagonalBandLeftBound',
+  isInference: 'generateStats: !isInference',
+};
+
 const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype: InvalidDTypeError };
 
 /**
@@ -216,7 +230,12 @@ const errors = { argument: InvalidArgumentError, shape: InvalidShapeError, dtype
  */
 export function checkArguments(graph: Graph, args: Arguments, node: keyof typeof argumentNames): void {
   checkGraph('graph', graph);
-  checkNames('args', args, argumentNames[node]);
+  const names = argumentNames[node];
+  for (const name of Object.keys({ ...args })) {
+    const meant = equivalents[nearestName(name, [...names, ...Object.keys(equivalents)]) ?? ''];
+    if (meant) throw new InvalidArgumentError('args', `has no '${name}'; did you mean '${meant}'?`);
+  }
+  checkNames('args', args, names);
   const tensors = node.endsWith('Backward') ? backwardTensors : forwardTensors;
   for (const name of tensors)
     if (!isTensor(args[name]))
