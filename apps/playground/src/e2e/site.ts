@@ -76,8 +76,11 @@ export async function openSite(): Promise<Site> {
   const origin = server.resolvedUrls?.local[0];
   if (!origin) throw new Error('The server has no address.');
   const host = await openBrowser();
+  // A service worker starts when a page has been open for some seconds. From then on it would make requests
+  // that the page's routes do not see.
+  const context = await host.browser.newContext({ serviceWorkers: 'block' });
+  const page = await context.newPage();
   const errors: string[] = [];
-  const { page } = host;
   page.setDefaultTimeout(pageTimeout);
   page.on('console', message => {
     if (message.type() === 'error') errors.push(message.text());
