@@ -14,6 +14,8 @@ afterAll(() => site?.close());
 
 const wide = { width: 1280, height: 900 };
 const narrow = { width: 390, height: 844 };
+/** A window of 1280 pixels at 400 %. */
+const zoomed = { width: 320, height: 256 };
 
 const heading = (name: string): Promise<void> =>
   site.page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
@@ -44,6 +46,9 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
 
     await page.setViewportSize(narrow);
     expect(await overflow()).toBeLessThanOrEqual(0);
+    await page.setViewportSize(zoomed);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await page.setViewportSize(narrow);
 
     await page.getByLabel(en.site.language).selectOption('de');
     await page.locator('html[lang=de]').waitFor({ state: 'attached' });

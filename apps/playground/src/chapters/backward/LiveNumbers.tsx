@@ -182,36 +182,41 @@ export function GradientCheck() {
       </div>
       <div className="stack">
         <h3>{text.twoD}</h3>
-        <table className="numbers">
-          <thead>
-            <tr>
-              <td />
-              <th scope="col">Σ dO ∘ O</th>
-              <th scope="col">Σ P ∘ dP</th>
-            </tr>
-          </thead>
-          <tbody>
-            {words.map((word, r) => (
-              <tr key={word}>
-                <th scope="row">{word}</th>
-                <td>{fixed(numbers.D[r] ?? 0, 6)}</td>
-                <td>
-                  {fixed(numbers.P[r]?.reduce((sum, p, j) => sum + p * (numbers.dP[r]?.[j] ?? 0), 0) ?? 0, 6)}
-                </td>
+        <ScrollRegion label={text.twoD}>
+          <table className="numbers">
+            <thead>
+              <tr>
+                <td />
+                <th scope="col">Σ dO ∘ O</th>
+                <th scope="col">Σ P ∘ dP</th>
               </tr>
-            ))}
-            <tr>
-              <th scope="row">{text.readsFor(words.length)}</th>
-              <td>{2 * words.length * 2}</td>
-              <td>{words.length * 2 * words.length * 2}</td>
-            </tr>
-            <tr>
-              <th scope="row">{text.readsFormula}</th>
-              <td>2·n·d</td>
-              <td>2·n²·d / T</td>
-            </tr>
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {words.map((word, r) => (
+                <tr key={word}>
+                  <th scope="row">{word}</th>
+                  <td>{fixed(numbers.D[r] ?? 0, 6)}</td>
+                  <td>
+                    {fixed(
+                      numbers.P[r]?.reduce((sum, p, j) => sum + p * (numbers.dP[r]?.[j] ?? 0), 0) ?? 0,
+                      6,
+                    )}
+                  </td>
+                </tr>
+              ))}
+              <tr>
+                <th scope="row">{text.readsFor(words.length)}</th>
+                <td>{2 * words.length * 2}</td>
+                <td>{words.length * 2 * words.length * 2}</td>
+              </tr>
+              <tr>
+                <th scope="row">{text.readsFormula}</th>
+                <td>2·n·d</td>
+                <td>2·n²·d / T</td>
+              </tr>
+            </tbody>
+          </table>
+        </ScrollRegion>
         <p className="note">{text.readsNote}</p>
       </div>
     </div>
