@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { formulas } from '../src/chapters/formulas.ts';
 import { type Language, languages } from '../src/text/languages.ts';
 import { formulasIn, typesetFormulas } from './typeset.ts';
 
@@ -25,6 +26,11 @@ it('contains the formulas as MathML, and without their source, whose words are o
     expect(html).toContain('<math');
     expect(html).not.toContain('annotation');
   }
+});
+
+it('has each equation of a line in an element of its own, so that a phone can put it on another line', () => {
+  const html = typesetFormulas.block[formulas.merge] ?? '';
+  expect(html.match(/class="katex-display"/g)).toHaveLength(3);
 });
 
 it('has each word alone in an element of the MathML and of the HTML, so that both can be translated', () => {

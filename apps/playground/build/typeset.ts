@@ -14,7 +14,8 @@ async function typesetAll(): Promise<Typeset> {
   const texts = await Promise.all([load, first, ...Object.values(chapters)].map(each => each()));
   const inline = texts.flatMap(formulasIn);
   const steps = derivation.flatMap(({ tex, indices = [] }) => [stacked(tex), ...indices]);
-  return { inline: typeset(inline, false), block: typeset([...Object.values(formulas), ...steps], true) };
+  const block = [...Object.values(formulas), ...steps];
+  return { inline: typeset(inline, tex => html(tex, false)), block: typeset(block, equations) };
 }
 
 /** The formulas in all texts of a part of a catalogue. */
@@ -24,11 +25,19 @@ export function formulasIn(part: unknown): string[] {
   return typeof part === 'object' && part !== null ? Object.values(part).flatMap(formulasIn) : [];
 }
 
-function typeset(all: readonly string[], displayMode: boolean): Record<string, string> {
-  return Object.fromEntries(
-    all.map(tex => [tex, withoutSource(katex.renderToString(tex, { displayMode, output: 'htmlAndMathml' }))]),
-  );
+function typeset(all: readonly string[], write: (tex: string) => string): Record<string, string> {
+  return Object.fromEntries(all.map(tex => [tex, write(tex)]));
 }
+
+/**
+ * The equations of a formula, which wide spaces separate, each in an element of its own: on a phone, the
+ * equations can stand one below the other.
+ */
+const equations = (tex: string): string =>
+  (tex.startsWith('\\begin') ? [tex] : tex.split(/\s*\\q?quad\s*/)).map(one => html(one, true)).join('');
+
+const html = (tex: string, displayMode: boolean): string =>
+  withoutSource(katex.renderToString(tex, { displayMode, output: 'htmlAndMathml' }));
 
 /** MathML without a copy of the TeX, which has the words of one language. */
 const withoutSource = (html: string): string => html.replace(/<annotation[^>]*>.*?<\/annotation>/gs, '');

@@ -35,6 +35,18 @@ describe('on a phone', () => {
     for (const one of cut as unknown[]) expect(one).toEqual({ cue: true, focus: 0 });
   });
 
+  it.each(['softmax', 'attention', 'kernels', 'lab', 'dropout'])(
+    'all equations of the chapter %s are in sight',
+    async chapter => {
+      await site.visit(`?lang=en#/${chapter}`);
+      await site.page.locator('.formula-block .katex').first().waitFor();
+      const beyond = await site.page
+        .locator('.formula-block')
+        .evaluateAll(all => all.map(one => one.scrollWidth - one.clientWidth));
+      expect(Math.max(...beyond)).toBeLessThanOrEqual(0);
+    },
+  );
+
   it('the key that is streamed is in sight at every step', async () => {
     await site.visit('?lang=en#/attention');
     await site.page.getByRole('button', { name: 'To the end' }).first().click();
