@@ -2,7 +2,7 @@
 export const formulas = {
   attention: String.raw`\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V`,
   intensity: String.raw`I_{\text{inner}} \approx \frac{4 T^2 d}{2\,T d \cdot b} = \frac{2T}{b}, \qquad I_{\text{outer}} \approx \frac{4 T^2 d}{3\,T d \cdot b} = \frac{4T}{3b}`,
-  weightedMean: String.raw`o_i = \frac{\sum_j e^{x_j - m} v_j}{\sum_j e^{x_j - m}}, \qquad x_j = q_i \cdot k_j`,
+  weightedMean: String.raw`o_i = \frac{\sum_j e^{x_j - m} v_j}{\sum_j e^{x_j - m}}, \qquad x_j = \frac{q_i \cdot k_j}{\sqrt{\text{head size}}}`,
   onlineSoftmax: String.raw`\begin{aligned} m_{k+1} &= \max(m_k,\, x_k) \\ \mathrm{num}_{k+1} &= \mathrm{num}_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}}\, v_k \\ d_{k+1} &= d_k\, e^{m_k - m_{k+1}} + e^{x_k - m_{k+1}} \\ o &= \mathrm{num}_n / d_n \end{aligned}`,
   merge: String.raw`m' = \max(m_1, m_2), \quad d' = d_1 e^{m_1 - m'} + d_2 e^{m_2 - m'}, \quad \mathrm{num}' = \mathrm{num}_1 e^{m_1 - m'} + \mathrm{num}_2 e^{m_2 - m'}`,
   dropout: String.raw`O = \frac{P \circ M}{1 - p}\, V, \qquad M_{ij} \in \{0, 1\}`,

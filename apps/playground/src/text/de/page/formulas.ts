@@ -9,4 +9,5 @@ export const formulas: Text['formulas'] = {
   outer: 'äußeres',
   new: 'neu',
   pairs: 'Paare',
+  'head size': 'Kopfgröße',
 };

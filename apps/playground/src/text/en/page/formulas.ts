@@ -8,4 +8,5 @@ export const formulas = {
   outer: 'outer',
   new: 'new',
   pairs: 'pairs',
+  'head size': 'head size',
 };
