@@ -12,7 +12,7 @@ export const dropout: ChapterTexts['dropout'] = {
     'torch-efficient': {
       title: 'PyTorch, memory-efficient',
       unit: 'ein Wort pro Element, 10 Runden',
-      how: 'Die Elemente sind vom Offset an zeilenweise nummeriert; der Zähler ist diese Nummer geteilt durch vier, der Rest wählt das Wort. Ein Element bleibt, wenn sein Wort mindestens p·2³² ist.',
+      how: 'Die Elemente sind vom Offset an zeilenweise nummeriert; der Zähler ist diese Nummer geteilt durch vier, der Rest wählt das Wort. Ein Element bleibt, wenn sein Wort mindestens p·2³² ist; PyTorch vergleicht 32-Bit-Gleitkommazahlen, deren Rundung diese Schwelle ein wenig verschiebt.',
     },
     'flash-attention-2': {
       title: 'FlashAttention-2',

@@ -13,7 +13,7 @@ export const dropout = {
     'torch-efficient': {
       title: 'PyTorch, memory-efficient',
       unit: 'one word per element, 10 rounds',
-      how: 'Elements are numbered row by row from the offset on; the counter is that number divided by four, and the remainder chooses the word. An element is kept when its word is at least p·2³².',
+      how: 'Elements are numbered row by row from the offset on; the counter is that number divided by four, and the remainder chooses the word. An element is kept when its word is at least p·2³²; PyTorch compares 32-bit floats, and their rounding moves this threshold a little.',
     },
     'flash-attention-2': {
       title: 'FlashAttention-2',
