@@ -59,7 +59,7 @@ export function AttentionPanel(props: {
           value={at}
           min={0}
           max={last}
-          format={n => text.afterSteps(numbers.whole(moments[n]?.step ?? 0))}
+          format={n => text.afterSteps(moments[n]?.step ?? 0, numbers.whole)}
           onChange={n => setHeld(n === last ? null : n)}
         />
         <Slider

@@ -132,6 +132,7 @@ function Progress(props: {
       </div>
       <p className="note" role="status">
         {same &&
+          losses.length > 0 &&
           text.sameCurve(
             stepsAlike(losses, same.losses),
             Math.min(losses.length, same.losses.length),

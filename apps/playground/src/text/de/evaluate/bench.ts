@@ -94,7 +94,8 @@ export const bench: Text['bench'] = {
       `Hier muss eine DRAM-Zelle wie ${example} stehen, nicht „${written}“`,
     'unknown-region': ({ written, names }) =>
       `„${written}“ gibt es nicht im DRAM; darin sind ${names.join(', ')}`,
-    'index-count': ({ region, wanted, got }) => `„${region}“ hat ${wanted} Indizes, hier sind es ${got}`,
+    'index-count': ({ region, wanted, got }) =>
+      `„${region}“ hat ${wanted} ${wanted === 1 ? 'Index' : 'Indizes'}, hier ${got === 1 ? 'ist' : 'sind'} es ${got}`,
     'index-outside': ({ index, last }) => `Der Index ${index} liegt außerhalb von 0 bis ${last}`,
     'no-index': ({ written }) => `Hier muss ein Index wie 0, i oder n-1 stehen, nicht „${written}“`,
     'no-variable': ({ written }) => `„${written}“ ist hier keine Schleifenvariable`,

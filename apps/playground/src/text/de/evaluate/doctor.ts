@@ -24,7 +24,7 @@ export const doctor: ChapterTexts['doctor'] = {
     speed: 'Messung von Attention …',
   },
   running: 'Die Untersuchung läuft …',
-  finished: n => `${n} Messungen.`,
+  finished: n => `${n} ${n === 1 ? 'Messung' : 'Messungen'}.`,
   otherSettings:
     'Du hast die Einstellungen inzwischen geändert. Der Bericht unten gehört zu den früheren Einstellungen.',
   failed: 'Die Untersuchung endete mit einem Fehler:',

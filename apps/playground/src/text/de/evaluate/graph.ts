@@ -64,7 +64,7 @@ export const graph: ChapterTexts['graph'] = {
     failed: 'Der Graph lief nicht:',
     partitionsTook: n => (n === 1 ? '1 Partition' : `${n} Partitionen`),
     singleTook: 'Operation für Operation',
-    neverStored: n => `${n} Tensoren nie gespeichert`,
+    neverStored: n => `${n} ${n === 1 ? 'Tensor' : 'Tensoren'} nie gespeichert`,
     same: difference => `Beides liefert dieselben Ergebnisse, bis auf ${difference} der größten Zahl.`,
     singleSkipped: 'Operation für Operation würde es hier zu lange dauern, deshalb gibt es keinen Vergleich.',
     partitions: 'Partitionen',

@@ -14,7 +14,7 @@ export const attention: Text['attention'] = {
   weights: 'Gewichte',
   values: 'Values',
   figure: (keys, seen, m) =>
-    `Scores, Gewichte und Value-Vektoren von ${keys} Keys; ${seen} sind gesehen, ihr Maximum ist ${m ?? 'noch nicht bekannt'}`,
+    `Scores, Gewichte und Value-Vektoren von ${keys} Keys; ${seen} ${seen === 1 ? 'ist' : 'sind'} gesehen, ihr Maximum ist ${m ?? 'noch nicht bekannt'}`,
   maximum: 'Maximum m',
   factorOfKept: 'Korrekturfaktor',
   denominator: 'Nenner d',

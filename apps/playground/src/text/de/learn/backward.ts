@@ -84,7 +84,7 @@ export const backward: ChapterTexts['backward'] = {
   walk: 'Reihenfolge',
   walks: { rows: 'Zeile für Zeile', columns: 'Spalte für Spalte' },
   walkFigure: (at, n, walk) =>
-    `${at} von ${n} ${walk === 'rows' ? 'Zeilen' : 'Spalten'} von dS sind berechnet`,
+    `${at} von ${n} ${walk === 'rows' ? 'Zeilen' : 'Spalten'} von dS ${at === 1 ? 'ist' : 'sind'} berechnet`,
   styles: { inner: 'inneres Produkt', outer: 'äußeres Produkt' },
   walkNotes: {
     rows: 'Ein inneres Produkt, zwei äußere. Jede Zeile von dS schließt eine Zeile von dQ ab; dK und dV ändern sich bei jedem Schritt überall, müssen also ganz vorgehalten werden.',
@@ -101,7 +101,7 @@ export const backward: ChapterTexts['backward'] = {
   lateD: 'D = rowsum(P ∘ dP), unterwegs',
   blocks: 'Blöcke (n)',
   loadsFigure: (done, all) =>
-    `${done} von ${all} Ladevorgängen für Blöcke von K und V sind erledigt; jeder Block zeigt, wie oft er geladen wurde`,
+    `${done} von ${all} Ladevorgängen für Blöcke von K und V ${done === 1 ? 'ist' : 'sind'} erledigt; jeder Block zeigt, wie oft er geladen wurde`,
   kLoads: 'K-Blöcke geladen',
   vLoads: 'V-Blöcke geladen',
   productsPerLoad: 'Produkte pro Ladevorgang',

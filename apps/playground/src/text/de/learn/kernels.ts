@@ -86,8 +86,8 @@ export const kernels: ChapterTexts['kernels'] = {
   place: (array, row, column) => (column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`),
   reads: ({ array, unit, found, most }, write) =>
     unit === 'tiles'
-      ? `${write(found)} Kacheln von ${array} gelesen, ${write(most)} genügen`
-      : `${write(found)} Durchgänge durch ${array}, ${write(most)} genügen`,
+      ? `${write(found)} ${found === 1 ? 'Kachel' : 'Kacheln'} von ${array} gelesen, ${write(most)} ${most === 1 ? 'genügt' : 'genügen'}`
+      : `${write(found)} ${found === 1 ? 'Durchgang' : 'Durchgänge'} durch ${array}, ${write(most)} ${most === 1 ? 'genügt' : 'genügen'}`,
   tooSlow: 'Richtig, aber der Kernel liest mehr als nötig. Deshalb wird die Zeit noch nicht gemessen.',
   times: { own: 'Deiner', rival: 'Einfacher', best: 'Bester' },
   timesCaption: 'Zeit eines Dispatchs',

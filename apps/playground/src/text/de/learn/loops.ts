@@ -13,7 +13,7 @@ export const loops: Text['loops'] = {
     'outer-product': 'Keys außen: äußeres Produkt, FlashAttention-1',
   },
   grid: (met, all, now) =>
-    `${met} von ${all} Kachelpaaren sind sich begegnet${now ? `; jetzt trifft Query-Kachel ${now.i} auf Key-Kachel ${now.j}` : ''}`,
+    `${met} von ${all} Kachelpaaren ${met === 1 ? 'ist' : 'sind'} sich begegnet${now ? `; jetzt trifft Query-Kachel ${now.i} auf Key-Kachel ${now.j}` : ''}`,
   moved: 'Bewegte Kacheln',
   soFar: 'bisher',
   inAll: 'insgesamt',
@@ -23,7 +23,7 @@ export const loops: Text['loops'] = {
     'Eine Ausgabe bleibt im schnellen Speicher, bis ihre Zeile fertig ist: einmal geladen, einmal gespeichert.',
   everyVisit: 'Jeder Besuch lädt eine unfertige Ausgabe und speichert sie wieder.',
   someStay: (slots, n) =>
-    `${slots} von ${n} Ausgaben bleiben im schnellen Speicher; jede spart ${n - 1}-mal Laden und ${n - 1}-mal Speichern.`,
+    `${slots} von ${n} Ausgaben ${slots === 1 ? 'bleibt im schnellen Speicher und' : 'bleiben im schnellen Speicher; jede'} spart ${n - 1}-mal Laden und ${n - 1}-mal Speichern.`,
   whyNotAll: 'Warum nicht alle Ausgaben behalten?',
   whyNotAllAnswer: [
     'Der schnelle Speicher ist knapp: Ein Platz, an dem eine Ausgabe liegt, kann keine Keys aufnehmen. Bleiben alle n Ausgaben, wird nur so oft gespeichert wie in der anderen Reihenfolge, aber der schnelle Speicher muss mit der Sequenz wachsen. Es ist wieder die Wahl zwischen drei und sechs Registern aus Kapitel 1, mit Zwischenstufen.',

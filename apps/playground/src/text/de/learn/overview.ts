@@ -30,6 +30,7 @@ export const overview: Text['overview'] = {
     'Q, K, V und die Ausgabe haben eine Zeile pro Wort. S und P haben eine Zahl pro *Paar* von Wörtern. Alle folgenden Kapitel handeln von diesem Quadrat und davon, wie man mit ihm rechnet, ohne es je zu speichern.',
   ],
   words: 'Wörter (n)',
-  squareLabel: n => `${n} Wörter und ein Quadrat aus ${n * n} Scores`,
+  squareLabel: n =>
+    `${n} ${n === 1 ? 'Wort' : 'Wörter'} und ein Quadrat aus ${n * n} ${n === 1 ? 'Score' : 'Scores'}`,
   bytesCaption: 'Speicherbedarf eines Kopfes mit 32-Bit-Gleitkommazahlen und d = 64',
 };

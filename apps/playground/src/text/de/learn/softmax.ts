@@ -6,7 +6,7 @@ export const softmax: Text['softmax'] = {
   loop: '`FOR i = 1 TO n-1` … `END` wiederholt die Zeilen dazwischen. Die Schleife selbst kostet keine Takte; so zeigen die Zähler, wie die Arbeit mit n wächst.',
   numbers: 'Zahlen (n)',
   shift: 'Zu jeder Zahl addiert',
-  verdict: (n, reads, writes) => `Für n = ${n}: ${reads} DRAM-Lese- und ${writes} Schreibzugriffe.`,
+  verdict: (n, reads, writes) => `Für n = ${n}: DRAM-Lesezugriffe ${reads}, Schreibzugriffe ${writes}.`,
   paths: 'Zwei Wege zur selben Summe',
   pathsWhy: [
     'Die zweite Spalte kennt das Maximum aller Zahlen im Voraus. Die letzte Spalte kennt nur das bisherige Maximum und korrigiert ihre Summe, sobald es steigt. Unterwegs unterscheiden sich die beiden Summen, am Ende stimmen sie überein.',

@@ -31,7 +31,7 @@ export const train: ChapterTexts['train'] = {
     'Der Lauf unten behält die Einstellungen, mit denen er begonnen hat. „Von vorn“ beginnt einen neuen Lauf mit den Einstellungen oben.',
   keptRun: (steps, again, write) =>
     again === steps
-      ? `Dieser Browser hat einen Lauf von ${write(steps)} Schritten gespeichert. „Weiter“ wiederholt sie mit demselben Ergebnis und fährt dann fort.`
+      ? `Dieser Browser hat einen Lauf von ${write(steps)} ${steps === 1 ? 'Schritt' : 'Schritten'} gespeichert. „Weiter“ wiederholt ihn mit demselben Ergebnis und fährt dann fort.`
       : `Die gespeicherten Schritte werden wiederholt: noch ${write(again)} von ${write(steps)}.`,
   starting: 'Wird vorbereitet …',
   failed: 'Das Training ist gescheitert:',
@@ -44,14 +44,14 @@ export const train: ChapterTexts['train'] = {
   accuracyCurve: 'Genauigkeit: in jedem Schritt (Linie) und auf zurückgehaltenen Sequenzen (Punkte)',
   sameCurve: (alike, of, write) =>
     alike === of
-      ? `Gleicher Seed, gleiche Kurve: Alle ${write(of)} bisherigen Schritte haben bis aufs letzte Bit denselben Verlust wie im vorigen Lauf.`
+      ? `Gleicher Seed, gleiche Kurve: ${of === 1 ? 'Der erste Schritt hat' : `Alle ${write(of)} bisherigen Schritte haben`} bis aufs letzte Bit denselben Verlust wie im vorigen Lauf.`
       : `Ab Schritt ${write(alike + 1)} weicht der Verlust vom vorigen Lauf ab: Engines runden verschieden.`,
   looksAt: 'Wohin das Modell schaut',
   looksAtWhy:
     'Jedes Bild ist ein Kopf. Es hat eine Zeile pro Token, und seine Farbe ist dort kräftig, wohin das Token schaut. Am Anfang schaut jedes Token überallhin. Such bei den Paaren den Kopf, in dem ein wiederholter Buchstabe die Ziffer findet, die ihm beim ersten Mal folgte.',
   head: (layer, head) => `Schicht ${layer}, Kopf ${head}`,
   moment: 'Zeitpunkt',
-  afterSteps: steps => `nach ${steps} Schritten`,
+  afterSteps: (steps, write) => `nach ${write(steps)} ${steps === 1 ? 'Schritt' : 'Schritten'}`,
   token: 'Token',
   looks: (token, most, at, share) =>
     `Das Token ${token} achtet am meisten auf ${most}, Position ${at}: ${share}.`,

@@ -34,7 +34,8 @@ export const home: FirstText['home'] = {
     right: 'Richtig',
     loading: 'Wird vorbereitet …',
     more: 'Ein eigenes Modell trainieren',
-    map: step => `Wohin ein Kopf nach ${step} Schritten schaut: eine Zeile pro Token`,
+    map: step =>
+      `Wohin ein Kopf nach ${step} ${step === 1 ? 'Schritt' : 'Schritten'} schaut: eine Zeile pro Token`,
     curve: share => `Bisheriger Anteil richtiger Antworten; jetzt ${share}`,
   },
   learn: 'Lernen',

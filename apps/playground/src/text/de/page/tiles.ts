@@ -2,9 +2,9 @@ import type { Text } from '../../text.ts';
 
 export const tiles: Text['tiles'] = {
   row: 'Dieselben Keys als Kacheln: eine Zeile des Gitters, das im nächsten Kapitel vollständig wird.',
-  rowLabel: (at, tiles) => `${at} von ${tiles} Key-Kacheln sind besucht`,
+  rowLabel: (at, tiles) => `${at} von ${tiles} Key-Kacheln ${at === 1 ? 'ist' : 'sind'} besucht`,
   masked: (tile, skipped, tested, whole) =>
-    `Kacheln von ${tile} × ${tile}: ${skipped} entfallen (gestrichelt), ${tested} werden Paar für Paar geprüft (blass), ${whole} brauchen keine Prüfung (kräftig).`,
+    `Kacheln von ${tile} × ${tile}: ${skipped} übersprungen (gestrichelt), ${tested} Paar für Paar geprüft (blass), ${whole} ohne Prüfung (kräftig).`,
   title: 'Dieselbe Schleife, auf der GPU',
   intro:
     'Hier mündet das Bild der Kacheln in den Kernel. Eine Zeile des Gitters ist eine *Workgroup*. Alle Zeilen laufen gleichzeitig. Jede hat ihre eigene Kachel aus 32 Queries und geht die Key-Kacheln durch. Das Listing ist der Kernel, den die Bibliothek für 32-Bit-Gleitkommazahlen ohne Optionen erzeugt; ein Test hält es aktuell. Drück auf Abspielen und sieh, bei welchen Zeilen das Gitter angekommen ist.',

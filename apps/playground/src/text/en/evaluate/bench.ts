@@ -1,6 +1,7 @@
 import type { Demand, Finding } from '../../../logic/machine/check.ts';
 import type { Fault } from '../../../logic/machine/program/fault.ts';
 import { type Sentences, say } from '../../say.ts';
+import { counted } from '../counted.ts';
 
 /** What a program that does not meet a demand does wrong. */
 const findings: Sentences<Finding> = {
@@ -10,8 +11,6 @@ const findings: Sentences<Finding> = {
   'on-input': ({ input, found }) =>
     `with ${input}, ${found ? say(found, findings) : 'the program stops with an error'}`,
 };
-
-const counted = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
 
 /** The toy machines, and the bench on which they are programmed. */
 export const bench = {
@@ -95,7 +94,8 @@ export const bench = {
       `there must be a cell of DRAM here, such as ${example}, not ‘${written}’`,
     'unknown-region': ({ written, names }) =>
       `there is no ‘${written}’ in DRAM, which holds ${names.join(', ')}`,
-    'index-count': ({ region, wanted, got }) => `‘${region}’ has ${wanted} indices, got ${got}`,
+    'index-count': ({ region, wanted, got }) =>
+      `‘${region}’ has ${counted(wanted, 'index', 'indices')}, got ${got}`,
     'index-outside': ({ index, last }) => `index ${index} is outside 0 to ${last}`,
     'no-index': ({ written }) => `there must be an index here, such as 0, i or n-1, not ‘${written}’`,
     'no-variable': ({ written }) => `‘${written}’ is not a loop variable here`,

@@ -1,3 +1,5 @@
+import { counted } from '../counted.ts';
+
 /** The chapter that examines the visitor's device. */
 export const doctor = {
   intro: [
@@ -23,7 +25,7 @@ export const doctor = {
     speed: 'Measuring attention…',
   },
   running: 'The examination is running…',
-  finished: (n: number): string => `${n} measurements.`,
+  finished: (n: number): string => `${counted(n, 'measurement', 'measurements')}.`,
   otherSettings: 'You have changed the settings since. The report below belongs to the earlier ones.',
   failed: 'The examination ended with an error:',
   statuses: {

@@ -1,3 +1,5 @@
+import { counted } from '../counted.ts';
+
 export const graph = {
   intro: [
     'A framework does not say “attention”. It says product, scale, mask, softmax, product, and hopes that somebody notices. `@tilewise/graph` notices. It finds attention in a graph of operations, however the graph is written, and runs it as flash attention: *one* kernel forward and three backward (for D, for dK and dV, for dQ), without an n × n matrix in either pass. Everything else runs operation by operation.',
@@ -62,7 +64,7 @@ export const graph = {
     failed: 'The graph did not run:',
     partitionsTook: (n: number): string => (n === 1 ? '1 partition' : `${n} partitions`),
     singleTook: 'Operation by operation',
-    neverStored: (n: number): string => `${n} tensors never stored`,
+    neverStored: (n: number): string => `${counted(n, 'tensor', 'tensors')} never stored`,
     same: (difference: string): string =>
       `Both give the same results, to within ${difference} of the largest number.`,
     singleSkipped:

@@ -12,7 +12,7 @@ export const attention = {
   weights: 'Weights',
   values: 'Values',
   figure: (keys: number, seen: number, m: string | null): string =>
-    `Scores, weights and value vectors of ${keys} keys; ${seen} have been seen, the maximum of these is ${m ?? 'not known'}`,
+    `Scores, weights and value vectors of ${keys} keys; ${seen} ${seen === 1 ? 'has' : 'have'} been seen, the maximum of these is ${m ?? 'not known'}`,
   maximum: 'Maximum m',
   factorOfKept: 'Correction factor',
   denominator: 'Denominator d',

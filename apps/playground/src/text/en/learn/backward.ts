@@ -82,7 +82,7 @@ export const backward = {
   walk: 'Walk',
   walks: { rows: 'Row by row', columns: 'Column by column' },
   walkFigure: (at: number, n: number, walk: 'rows' | 'columns'): string =>
-    `${at} of ${n} ${walk} of dS have been computed`,
+    `${at} of ${n} ${walk} of dS ${at === 1 ? 'has' : 'have'} been computed`,
   styles: { inner: 'inner product', outer: 'outer product' },
   walkNotes: {
     rows: 'One inner product, two outer ones. Each row of dS finishes one row of dQ; dK and dV change everywhere at every step, so all of them must be kept and added to.',
@@ -99,7 +99,7 @@ export const backward = {
   lateD: 'D = rowsum(P ∘ dP), along the way',
   blocks: 'Blocks (n)',
   loadsFigure: (done: number, all: number): string =>
-    `${done} of ${all} loads of blocks of K and V have been made; each block shows how often`,
+    `${done} of ${all} loads of blocks of K and V ${done === 1 ? 'has' : 'have'} been made; each block shows how often`,
   kLoads: 'Loads of K blocks',
   vLoads: 'Loads of V blocks',
   productsPerLoad: 'Products per load',

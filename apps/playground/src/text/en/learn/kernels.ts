@@ -2,6 +2,7 @@ import type { Wrong } from '../../../logic/kernels/compare.ts';
 import type { Failure } from '../../../logic/kernels/gpu/failure.ts';
 import type { Judgement, ReadCount, Stage, Times } from '../../../logic/kernels/judge.ts';
 import type { Sentences } from '../../say.ts';
+import { counted } from '../counted.ts';
 
 type WrongJudgement = Extract<Judgement, { kind: 'wrong' }>;
 
@@ -95,8 +96,8 @@ export const kernels = {
     column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`,
   reads: ({ array, unit, found, most }: ReadCount, write: (value: number) => string): string =>
     unit === 'tiles'
-      ? `${write(found)} tiles of ${array} read, ${write(most)} are enough`
-      : `${write(found)} passes over ${array}, ${write(most)} are enough`,
+      ? `${counted(found, 'tile', 'tiles', write)} of ${array} read, ${write(most)} ${most === 1 ? 'is' : 'are'} enough`
+      : `${counted(found, 'pass', 'passes', write)} over ${array}, ${write(most)} ${most === 1 ? 'is' : 'are'} enough`,
   tooSlow: 'Right, but it reads more than it needs to, so it is not timed yet.',
   times: { own: 'Yours', rival: 'Simple', best: 'Best known' },
   timesCaption: 'Time of one dispatch',

@@ -1,3 +1,5 @@
+import { counted } from '../counted.ts';
+
 export const loops = {
   intro:
     'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something must be loaded again and again. If the outer loop runs over queries, K and V are loaded repeatedly. If it runs over keys, Q and the unfinished outputs are, and the outputs must be written back as well.',
@@ -11,7 +13,7 @@ export const loops = {
     'outer-product': 'Keys outside: outer product, FlashAttention-1',
   },
   grid: (met: number, all: number, now: { readonly i: number; readonly j: number } | null): string =>
-    `${met} of ${all} pairs of tiles have met${now ? `; now query tile ${now.i} meets key tile ${now.j}` : ''}`,
+    `${met} of ${all} pairs of tiles ${met === 1 ? 'has' : 'have'} met${now ? `; now query tile ${now.i} meets key tile ${now.j}` : ''}`,
   moved: 'Tiles moved',
   soFar: 'so far',
   inAll: 'in total',
@@ -20,7 +22,7 @@ export const loops = {
   outputStays: 'An output stays in fast memory until its row is done: it is loaded once and stored once.',
   everyVisit: 'Every visit loads an unfinished output and stores it again.',
   someStay: (slots: number, n: number): string =>
-    `${slots} of ${n} outputs stay in fast memory; each saves ${n - 1} loads and ${n - 1} stores.`,
+    `${slots} of ${n} outputs ${slots === 1 ? 'stays in fast memory, which' : 'stay in fast memory; each'} saves ${counted(n - 1, 'load', 'loads')} and ${counted(n - 1, 'store', 'stores')}.`,
   whyNotAll: 'Why not keep all outputs?',
   whyNotAllAnswer: [
     'Fast memory is shared: a slot that holds an output cannot hold keys. If all n outputs stay, there are as few stores as in the other order, but the fast memory must grow with the sequence. It is the choice between three and six registers from chapter 1 again, with steps in between.',

@@ -1,3 +1,5 @@
+import { counted } from '../counted.ts';
+
 export const overview = {
   intro: [
     'A word means little by itself. Who was tired in *“The cat that chased the mouse slept because it was very tired”*? To find out what “it” is, a model must look at the other words. Attention is how it looks: every word asks all the others, and takes most from those whose answers fit.',
@@ -30,6 +32,7 @@ export const overview = {
     'Q, K, V and the output have one row for each word. S and P have one number for each *pair* of words. All the chapters that follow are about this square, and about computing with it without ever storing it.',
   ],
   words: 'Words (n)',
-  squareLabel: (n: number): string => `${n} words, and a square of ${n * n} scores`,
+  squareLabel: (n: number): string =>
+    `${counted(n, 'word', 'words')}, and a square of ${counted(n * n, 'score', 'scores')}`,
   bytesCaption: 'Memory for one head, in 32-bit floats with d = 64',
 };

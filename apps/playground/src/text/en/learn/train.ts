@@ -1,3 +1,5 @@
+import { counted } from '../counted.ts';
+
 export const train = {
   intro: [
     'Nobody tells a model what to attend to: it learns that. Here a small transformer starts with random weights, and this page trains it. Every step runs a forward graph, the gradient graph derived from it, and AdamW. Both directions use flash attention: one kernel forward and three backward, as in the chapter *Backward*.',
@@ -28,8 +30,8 @@ export const train = {
     'The run below keeps the settings that it began with. “Start over” begins a new run with the settings above.',
   keptRun: (steps: number, again: number, write: (value: number) => string): string =>
     again === steps
-      ? `This browser has saved a run of ${write(steps)} steps. “Resume” repeats them, with the same result, and continues.`
-      : `Repeating the saved steps: ${write(again)} of ${write(steps)} are left.`,
+      ? `This browser has saved a run of ${counted(steps, 'step', 'steps', write)}. “Resume” repeats the run, with the same result, and continues.`
+      : `Repeating the saved steps: ${write(again)} of ${write(steps)} left.`,
   starting: 'Getting ready…',
   failed: 'Training failed:',
   step: 'Step',
@@ -41,14 +43,15 @@ export const train = {
   accuracyCurve: 'Accuracy: of each step (line) and on held-out sequences (points)',
   sameCurve: (alike: number, of: number, write: (value: number) => string): string =>
     alike === of
-      ? `Same seed, same curve: all ${write(of)} steps so far have the losses of the previous run, to the last bit.`
+      ? `Same seed, same curve: ${of === 1 ? 'the first step has the loss' : `all ${write(of)} steps so far have the losses`} of the previous run, to the last bit.`
       : `From step ${write(alike + 1)} on, the losses differ from those of the previous run: engines round differently.`,
   looksAt: 'What it looks at',
   looksAtWhy:
     'Each picture is a head. It has a row for each token, and its colour is strong where the token looks. At first, every token looks everywhere. In the recall task, look for the head in which a repeated letter finds the digit that followed it the first time.',
   head: (layer: number, head: number): string => `Layer ${layer}, head ${head}`,
   moment: 'When',
-  afterSteps: (steps: string): string => `after ${steps} steps`,
+  afterSteps: (steps: number, write: (value: number) => string): string =>
+    `after ${counted(steps, 'step', 'steps', write)}`,
   token: 'Token',
   looks: (token: string, most: string, at: number, share: string): string =>
     `The token ${token} looks most at ${most}, position ${at}: ${share}.`,

@@ -1,3 +1,5 @@
+import { counted } from '../counted.ts';
+
 export const home = {
   heading: 'Flash attention, taken apart',
   blurb:
@@ -33,7 +35,8 @@ export const home = {
     right: 'Right',
     loading: 'Getting ready…',
     more: 'Train one of your own',
-    map: (step: number): string => `What a head looks at after ${step} steps, one row per token`,
+    map: (step: number): string =>
+      `What a head looks at after ${counted(step, 'step', 'steps')}, one row per token`,
     curve: (share: string): string => `Share of correct answers so far; now ${share}`,
   },
   learn: 'Learn it',

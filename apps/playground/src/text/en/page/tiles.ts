@@ -1,9 +1,10 @@
 /** The picture of tiles that the chapters share. */
 export const tiles = {
   row: 'The same keys as tiles: one row of the grid that the next chapter completes.',
-  rowLabel: (at: number, tiles: number): string => `${at} of ${tiles} key tiles have been visited`,
+  rowLabel: (at: number, tiles: number): string =>
+    `${at} of ${tiles} key tiles ${at === 1 ? 'has' : 'have'} been visited`,
   masked: (tile: number, skipped: number, tested: number, whole: number): string =>
-    `Tiles of ${tile} × ${tile}: ${skipped} are skipped (dashed), ${tested} are tested pair by pair (faint), ${whole} need no test (strong).`,
+    `Tiles of ${tile} × ${tile}: ${skipped} skipped (dashed), ${tested} tested pair by pair (faint), ${whole} without a test (strong).`,
   title: 'The same loop, on the GPU',
   intro:
     'The picture of tiles ends here, in the kernel. A row of the grid is a *workgroup*. All rows run at the same time. Each has its own tile of 32 queries and walks over the tiles of keys. The listing is the kernel that the library generates for 32-bit floats without options, and a test keeps it up to date. Press play, and see which lines the grid has reached.',
