@@ -52,10 +52,21 @@ function section({ name, signature, docs, tags, members }: ApiExport, places: Li
     `### ${name} {#${anchor(name)}}`,
     prose(docs),
     `\`\`\`ts\n${signature.trimEnd()}\n\`\`\``,
+    ...typeLinks(name, signature, places),
     ...(parameters.length > 0 ? [parameters.join('\n')] : []),
     ...(members.length > 0 ? [memberList(members, prose)] : []),
     ...rest,
   ].join('\n\n');
+}
+
+/** Links to the exported types that a signature names, because code has no links. */
+function typeLinks(own: string, signature: string, places: Links): string[] {
+  // The names in strings are values.
+  const names = new Set(signature.replace(/'[^'\n]*'/g, '').match(/\b[A-Z]\w+/g));
+  const links = [...names]
+    .filter(name => name !== own)
+    .flatMap(name => (places.has(name) ? [`[\`${name}\`](${places.get(name)})`] : []));
+  return links.length === 0 ? [] : [`**Types** ${links.join(', ')}`];
 }
 
 function memberList(members: readonly ApiMember[], prose: (text: string) => string): string {

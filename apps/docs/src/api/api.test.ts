@@ -58,6 +58,22 @@ test('a long signature has each parameter in its own line, and its result in one
   ]);
 });
 
+test('a short tuple is on one line', () => {
+  const shape = api
+    .find(({ path }) => path === '@tilewise/core')
+    ?.exports.find(({ name }) => name === 'blockScaleShape');
+  expect(shape?.signature).toContain('): [number, number, number, number];');
+});
+
+test('a page links the types of a signature', () => {
+  const webgpu = api.find(({ path }) => path === '@tilewise/webgpu');
+  const page = webgpu ? apiPage(webgpu, api) : '';
+  const [, sdpa = ''] = page.split('### sdpa {#sdpa}');
+  const [, links] = /\n\*\*Types\*\* (.*)\n/.exec(sdpa) ?? [];
+  expect(links).toContain('[`GpuTensor`](#_gpu_tensor)');
+  expect(links).toContain('[`SdpaOptions`](./core#_sdpa_options)');
+});
+
 test('a page has the formulas of an export as they are', () => {
   const reference = api.find(({ path }) => path === '@tilewise/core/reference');
   const page = reference ? apiPage(reference, api) : '';

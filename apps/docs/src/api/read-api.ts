@@ -111,17 +111,24 @@ function kindOf({ flags }: ts.Symbol): ApiExport['kind'] {
 
 function signatureOf(node: ts.Node): string {
   if (ts.isSourceFile(node)) return '';
-  return printer
-    .printNode(ts.EmitHint.Unspecified, node, node.getSourceFile())
-    .replace(/^export (declare )?/, '')
-    .replace(/^ +#private;\n/gm, '')
-    .replace(/^( {4})+/gm, indent => ' '.repeat(indent.length / 2))
-    .split('\n')
-    .map(line => (line.length > widest ? brokenAtCommas(line) : line))
-    .join('\n');
+  return (
+    printer
+      .printNode(ts.EmitHint.Unspecified, node, node.getSourceFile())
+      .replace(/^export (declare )?/, '')
+      .replace(/^ +#private;\n/gm, '')
+      .replace(/^( {4})+/gm, indent => ' '.repeat(indent.length / 2))
+      // The printer writes each element of a tuple on a line of its own.
+      .replace(/\[\n[^[\](){}]*\]/g, tuple =>
+        tuple.replace(/\s+/g, ' ').replace(/^\[ | \]$/g, end => end.trim()),
+      )
+      .split('\n')
+      .map(line => (line.length > widest ? brokenAtCommas(line) : line))
+      .join('\n')
+  );
 }
 
-const widest = 80;
+/** The number of characters in a line of code that a laptop shows. */
+const widest = 70;
 
 /** Writes a long signature with each parameter on its own line. */
 function brokenAtCommas(line: string): string {
