@@ -9,10 +9,12 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
 import { preloadChapter } from './app/chapter-page/preload-chapter.ts';
 import { keepForOffline } from './app/offline.ts';
+import { recordPlaces } from './state/left-places.ts';
 import { startText, TextProvider } from './text/TextProvider.tsx';
 import { loadTextFont } from './ui/styles/fonts.ts';
 
 keepForOffline();
+recordPlaces();
 loadTextFont();
 
 const root = document.getElementById('root');

@@ -109,6 +109,34 @@ describe('the page', () => {
     expect(site.page.url()).toMatch(/\/some\/path\/#\/softmax$/);
   });
 
+  it('Back leads to where the visitor left a chapter, and Next to the top of another', async () => {
+    const { page } = site;
+    const top = (): Promise<unknown> => page.evaluate('Math.round(scrollY)');
+    await page.setViewportSize(wide);
+    await site.visit('?lang=en#/machine');
+    const next = page.getByRole('link', { name: /^Next/ });
+    await next.scrollIntoViewIfNeeded();
+    await page.locator('.cm-content').waitFor();
+    const left = await top();
+    expect(left).toBeGreaterThan(300);
+    await next.click();
+    await heading(en.chapters.softmax.title);
+    await expect.poll(top).toBe(0);
+    await page.goBack();
+    await heading(en.chapters.machine.title);
+    await expect.poll(top).toBe(left);
+  });
+
+  it('a link to a section leads to it, although figures above it load later', async () => {
+    const { page } = site;
+    // A low window, in which the section can be at the top.
+    await page.setViewportSize({ width: 1280, height: 400 });
+    await site.visit('?lang=en#/graph?section=run-title');
+    await page.locator('.graph-operation').first().waitFor();
+    const title = page.locator('#run-title');
+    await expect.poll(async () => (await title.boundingBox())?.y).toBeLessThan(160);
+  });
+
   it('speaks the visitor’s language, computes without WebGPU and says so', async () => {
     const context = await site.browser.newContext({ locale: 'de-AT' });
     const page = await context.newPage();

@@ -1,33 +1,42 @@
 import { useEffect } from 'react';
+import { leftPlace } from './left-places.ts';
 import { usePlace } from './url-state.ts';
 
-/** How long a section may take to appear after its chapter was requested, in milliseconds. */
+/** How long the page may grow after a chapter was requested, in milliseconds. */
 const timeout = 10_000;
 
+/** What a visitor does to move on: from then on, the page must not move by itself. */
+const acts = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
+
 /**
- * Scrolls to the top of a chapter, or to the section that the address names (`#/backward?section=walk-title`)
- * once the section is there. Each chapter has its own instance, by its key.
+ * Calls `scroll` now and whenever the page has grown, because a chapter and its figures load one after the
+ * other. Ends when the visitor acts. Returns a function that ends this earlier.
+ */
+function whileLoading(scroll: () => void): () => void {
+  const sizes = new ResizeObserver(scroll);
+  const end = (): void => {
+    sizes.disconnect();
+    clearTimeout(timer);
+    for (const act of acts) window.removeEventListener(act, end, true);
+  };
+  const timer = setTimeout(end, timeout);
+  for (const act of acts) window.addEventListener(act, end, { capture: true, passive: true });
+  sizes.observe(document.body);
+  scroll();
+  return end;
+}
+
+/**
+ * Scrolls to the top of a chapter, to the section that the address names (`#/backward?section=walk-title`), or
+ * after Back to the place that the visitor left. Each chapter has its own instance, by its key.
  */
 export function Arrival(): null {
   const { section } = usePlace().state;
-  useEffect(() => window.scrollTo(0, 0), []);
   useEffect(() => {
-    if (!section) return;
-    const go = (): boolean => {
-      const target = document.getElementById(section);
-      target?.scrollIntoView();
-      return target !== null;
-    };
-    if (go()) return;
-    const observer = new MutationObserver(() => {
-      if (go()) observer.disconnect();
-    });
-    observer.observe(document.body, { childList: true, subtree: true });
-    const timer = setTimeout(() => observer.disconnect(), timeout);
-    return () => {
-      observer.disconnect();
-      clearTimeout(timer);
-    };
+    const left = leftPlace();
+    if (left !== null) return whileLoading(() => window.scrollTo(0, left));
+    window.scrollTo(0, 0);
+    if (section) return whileLoading(() => document.getElementById(section)?.scrollIntoView());
   }, [section]);
   return null;
 }
