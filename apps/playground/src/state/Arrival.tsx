@@ -27,8 +27,8 @@ function whileLoading(scroll: () => void): () => void {
 }
 
 /**
- * Scrolls to the top of a chapter, to the section that the address names (`#/backward?section=walk-title`), or
- * after Back to the place that the visitor left. Each chapter has its own instance, by its key.
+ * Scrolls to the top of a chapter, to the section that the address names (`#/backward?section=walk-title`),
+ * or after Back to the place that the visitor left. Each chapter has its own instance, by its key.
  */
 export function Arrival(): null {
   const { section } = usePlace().state;

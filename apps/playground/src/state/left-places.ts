@@ -5,8 +5,8 @@ const places = new Map<string, number>();
 let cameBack = false;
 
 /**
- * Records how far down the visitor is whenever the page goes to another entry of the history. Browsers without
- * the Navigation API record nothing.
+ * Records how far down the visitor is whenever the page goes to another entry of the history. Browsers
+ * without the Navigation API record nothing.
  */
 export function recordPlaces(): void {
   if (!('navigation' in window)) return;
@@ -17,7 +17,9 @@ export function recordPlaces(): void {
   });
 }
 
-/** How far down the visitor was in the entry to which Back or Forward has led; null after other navigation. */
+/**
+ * How far down the visitor was in the entry to which Back or Forward has led; null after other navigation.
+ */
 export function leftPlace(): number | null {
   if (!cameBack || !window.navigation.currentEntry) return null;
   return places.get(window.navigation.currentEntry.key) ?? null;
