@@ -101,6 +101,9 @@ export function OneWord() {
   );
 }
 
+/** Room for the names of rows and columns, in cells. */
+const margin = 3;
+
 /** The weights of all words; the row of the word that asks is outlined. */
 export function AllWords() {
   const { overview: text } = useText();
@@ -109,7 +112,7 @@ export function AllWords() {
     <figure className="all-words" data-symbol="P">
       <figcaption>{text.all}</figcaption>
       <svg
-        viewBox={`0 0 ${words.length} ${words.length}`}
+        viewBox={`${-margin} ${-margin} ${words.length + margin} ${words.length + margin}`}
         role="img"
         aria-label={text.allLabel(words.length)}
       >
@@ -124,6 +127,14 @@ export function AllWords() {
             fill={shade(p)}
             onPointerDown={() => setI(a)}
           />
+        ))}
+        {places.map(({ word, j }) => (
+          <g key={j} className="names">
+            <text className="asks" data-now={j === i} x="-0.2" y={j + 0.7} onPointerDown={() => setI(j)}>
+              {word}
+            </text>
+            <text transform={`translate(${j + 0.7} -0.2) rotate(-90)`}>{word}</text>
+          </g>
         ))}
         <rect className="row-at" x="0" y={i} width={words.length} height="1" rx="0.2" />
       </svg>
