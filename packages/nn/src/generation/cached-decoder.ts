@@ -1,4 +1,5 @@
 import { Tensor, type TensorDesc } from '@tilewise/core';
+import { getOrInsertComputed } from '../model/get-or-insert.ts';
 import type { Model } from '../model/model.ts';
 import { nextTurn } from '../model/next-turn.ts';
 import { type Causal, cacheShapes, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
@@ -40,7 +41,7 @@ export function cachedDecoder<T extends TensorDesc>(
   const cached = texts.map(() => 0);
   const results = texts.map(() => new Float32Array(vocabulary));
   const logits = Tensor.zeros([batch, vocabulary]);
-  let angles = texts.map(() => '');
+  const angles = texts.map(() => '');
 
   const caches: Record<string, T> = {};
   const release = (): void => {
@@ -54,11 +55,8 @@ export function cachedDecoder<T extends TensorDesc>(
     throw error;
   }
 
-  function stepOf(size: number): DecoderStep<T> {
-    const known = steps.get(size) ?? decoderStep(model, definition, { batch, capacity, size });
-    steps.set(size, known);
-    return known;
-  }
+  const stepOf = (size: number): DecoderStep<T> =>
+    getOrInsertComputed(steps, size, () => decoderStep(model, definition, { batch, capacity, size }));
 
   /** Reads some tokens that the cache does not hold yet. */
   async function readSome(): Promise<void> {
@@ -69,10 +67,9 @@ export function cachedDecoder<T extends TensorDesc>(
     // A step of one token cannot represent zero tokens.
     const fed = tokens.map(row => (row.length === 0 && size === 1 ? [0] : row));
     await stepOf(size).run({ tokens: fed, first: [...cached], lengths }, caches, logits);
-    const values = logits.toFloat32();
     tokens.forEach((row, b) => {
       cached[b] += row.length;
-      if (row.length > 0) results[b].set(values.subarray(b * vocabulary, (b + 1) * vocabulary));
+      if (row.length > 0) results[b].set(logits.slice(0, b, b + 1).toFloat32());
     });
   }
 
@@ -81,13 +78,11 @@ export function cachedDecoder<T extends TensorDesc>(
 
   return {
     async read(added, signal) {
-      for (const [b, tokens] of added.entries()) texts[b].push(...tokens);
-      if (rules.length > 0) {
-        const next = texts.map(text => anglesAt(text.length));
-        next.forEach((own, b) => {
-          if (own !== angles[b]) cached[b] = 0;
-        });
-        angles = next;
+      for (const [b, tokens] of added.entries()) {
+        texts[b].push(...tokens);
+        const own = anglesAt(texts[b].length);
+        if (own !== angles[b]) cached[b] = 0;
+        angles[b] = own;
       }
       while (texts.some((text, b) => cached[b] < text.length)) {
         await nextTurn();

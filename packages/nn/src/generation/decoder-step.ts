@@ -116,9 +116,7 @@ export function decoderStep<T extends TensorDesc>(
   return {
     async run(added, held, logits) {
       writeInputs(inputs, rules, added, shape);
-      // For hundreds of tensors, spreading records takes ten times as long.
-      const given = [inputs, model.bindings(), held].flatMap(record => Object.entries<T | Tensor>(record));
-      await step(Object.fromEntries(given), [logits, ...Object.values(held)]);
+      await step(model.bindings<T | Tensor>(inputs, held), [logits, ...Object.values(held)]);
     },
   };
 }

@@ -69,8 +69,7 @@ export function tokenOf(
   const top = scores[ranked(0)];
   const weightOf = (token: number): number => Math.exp((scores[token] - top) / temperature);
   let left = 0;
-  if (size < scores.length) for (let n = 0; n < size; n++) left += weightOf(ranked(n));
-  else for (let token = 0; token < size; token++) left += weightOf(token);
+  for (let n = 0; n < size; n++) left += weightOf(size < scores.length ? ranked(n) : n);
   let count = size;
   if (topP !== undefined || minP !== undefined) {
     const most = (topP ?? 1) * left;

@@ -9,6 +9,7 @@ import type { AdapterWeights } from './adapter.ts';
 import { adapterOf } from './adapter.ts';
 import { type Batch, batchTensors } from './batch.ts';
 import { bytesOf } from './bytes.ts';
+import { getOrInsertComputed } from './get-or-insert.ts';
 import { modelLogits } from './logits.ts';
 import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
 
@@ -84,7 +85,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
       modelLogits(this.definition, scope, inputs),
     );
     const logits = Tensor.zeros(run.results[0].shape);
-    await run({ ...tensors, ...this.bindings() }, [logits]);
+    await run(this.bindings(tensors), [logits]);
     return logits;
   }
 
@@ -109,9 +110,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
 
   /** The cached object for a key, created if missing; the model's `release` frees it. */
   held<R extends { release(): void }>(key: string, make: () => R): R {
-    const known = (this.#held.get(key) as R | undefined) ?? make();
-    this.#held.set(key, known);
-    return known;
+    return getOrInsertComputed(this.#held, key, make) as R;
   }
 
   /**
@@ -126,7 +125,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
       modelLogits(this.definition, { ...scope, observe: softmax => layers.push(softmax) }, inputs);
       return layers;
     });
-    const layers = (await run({ ...tensors, ...this.bindings() })) as readonly T[];
+    const layers = (await run(this.bindings(tensors))) as readonly T[];
     const maps: Tensor[] = [];
     for (const layer of layers) {
       maps.push(await this.engine.download(layer));
@@ -140,10 +139,12 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return describeAll(this.bindings()) as Specs;
   }
 
-  /** The weights and the adapter's matrices, by the names of a function's arguments. */
-  bindings(): Readonly<Record<string, T>> {
+  /** The weights, the adapter's matrices and other tensors, by the names of a function's arguments. */
+  bindings<U = never>(...others: readonly Readonly<Record<string, U>>[]): Readonly<Record<string, T | U>> {
     checkModel(this);
-    return { ...Object.fromEntries(this.weights), ...this.adapter?.tensors };
+    const records = [this.adapter?.tensors ?? {}, ...others];
+    // For hundreds of tensors, spreading records takes ten times as long.
+    return Object.fromEntries([...this.weights, ...records.flatMap(Object.entries<T | U>)]);
   }
 
   /**

@@ -8,6 +8,7 @@ import {
   type Variable,
 } from '@tilewise/graph/ops';
 import { bytesOf } from '../model/bytes.ts';
+import { getOrInsertComputed } from '../model/get-or-insert.ts';
 import { type LabelledBatch, labelledTensors } from '../model/labels.ts';
 import { describeAll, type Model } from '../model/model.ts';
 import { nextTurn } from '../model/next-turn.ts';
@@ -100,17 +101,15 @@ export function gradientPasses<T extends TensorDesc>(
     const names = [Object.keys(scalars), wanted.by.length, wanted.sum];
     // Training changes no shape or dtype of a weight.
     const key = JSON.stringify([own, names, model.adapter?.config]);
-    const known = compiled.get(key);
-    if (known) return known;
-    const specs: Specs = {
-      ...{ ...own, ...model.specs(), ...describeAll(namedTotals(totals)) },
-      ...Object.fromEntries(Object.entries(scalars).map(([name, x]) => [name, scalarSpec(x)])),
-    };
-    const fn: Traceable<Specs, LossResult> = inputs =>
-      lossAndGradients(model, inputs, { ...lossOptions, accuracy, ...wanted });
-    const made = compile(engine, fn, specs);
-    compiled.set(key, made);
-    return made;
+    return getOrInsertComputed(compiled, key, () => {
+      const specs: Specs = {
+        ...{ ...own, ...model.specs(), ...describeAll(namedTotals(totals)) },
+        ...Object.fromEntries(Object.entries(scalars).map(([name, x]) => [name, scalarSpec(x)])),
+      };
+      const fn: Traceable<Specs, LossResult> = inputs =>
+        lossAndGradients(model, inputs, { ...lossOptions, accuracy, ...wanted });
+      return compile(engine, fn, specs);
+    });
   }
 
   /** Runs a pass over the tensors of a batch. Without `outputs`, the caller releases the results. */
@@ -125,7 +124,7 @@ export function gradientPasses<T extends TensorDesc>(
       ...(typeof lossScale === 'number' && { lossScale }),
     };
     const loss = compiledFor(tensors, scalars, given);
-    const inputs = { ...tensors, ...model.bindings(), ...namedTotals(totals), ...scalars };
+    const inputs = model.bindings<T | Tensor | number>(tensors, namedTotals(totals), scalars);
     const results = outputs && [outputs.summary, ...outputs.views.values()];
     return loss(inputs, results) as Promise<Results<LossResult, T>>;
   }
@@ -163,20 +162,17 @@ export function gradientPasses<T extends TensorDesc>(
   }
 
   /** `stored`: in the dtypes of the parameters; `even` and `odd`: in f32, written alternately. */
-  function gradientMemory(turn: 'stored' | 'even' | 'odd'): Memory<T> {
-    const known = held.get(turn);
-    if (known) return known;
-    const all: FlatTensor<T>[] = buckets.map(bucket =>
-      flatTensor(engine, bucket, turn === 'stored' ? bucket.dtype : 'f32'),
-    );
-    const made: Memory<T> = {
-      summary: engine.primitives.allocate({ dtype: 'f32', shape: [accuracy ? 2 : 1] }),
-      flat: all.map(({ flat }) => flat),
-      views: new Map(all.flatMap(({ views }) => [...views])),
-    };
-    held.set(turn, made);
-    return made;
-  }
+  const gradientMemory = (turn: 'stored' | 'even' | 'odd'): Memory<T> =>
+    getOrInsertComputed(held, turn, () => {
+      const all: FlatTensor<T>[] = buckets.map(bucket =>
+        flatTensor(engine, bucket, turn === 'stored' ? bucket.dtype : 'f32'),
+      );
+      return {
+        summary: engine.primitives.allocate({ dtype: 'f32', shape: [accuracy ? 2 : 1] }),
+        flat: all.map(({ flat }) => flat),
+        views: new Map(all.flatMap(({ views }) => [...views])),
+      };
+    });
 
   return {
     async evaluate(batches) {

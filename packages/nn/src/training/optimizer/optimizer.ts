@@ -12,6 +12,7 @@ import {
 } from '@tilewise/graph/ops';
 import { inFloat32 } from '../../architectures/transformer/scope.ts';
 import { bytesOf } from '../../model/bytes.ts';
+import { getOrInsertComputed } from '../../model/get-or-insert.ts';
 import { describeAll } from '../../model/model.ts';
 import { type Bucket, type FlatTensor, flatTensor } from './buckets.ts';
 import type { UpdateRule } from './update-rule.ts';
@@ -171,8 +172,9 @@ export function createOptimizer<T extends TensorDesc>(
       bound.numbers = Tensor.from(Object.values(numbers), [names.length]);
       const specs = describeAll(bound);
       const key = JSON.stringify(specs);
-      const update = updates.get(key) ?? compile(engine, inputs => traceUpdate(inputs, names), specs);
-      updates.set(key, update);
+      const update = getOrInsertComputed(updates, key, () =>
+        compile(engine, inputs => traceUpdate(inputs, names), specs),
+      );
       // The results overwrite the parameters and their state.
       const outputs = parameters.flatMap(({ roles: own, rounded }) =>
         [...own.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
@@ -220,9 +222,9 @@ async function copyAll<T extends TensorDesc>(
     for (const [from, to] of copies) {
       const specs = describeAll({ from });
       const key = JSON.stringify([specs, to.dtype]);
-      const cast =
-        casts.get(key) ?? compile(engine, ({ from: x }) => (x.dtype === to.dtype ? x : inFloat32(x)), specs);
-      casts.set(key, cast);
+      const cast = getOrInsertComputed(casts, key, () =>
+        compile(engine, ({ from: x }) => (x.dtype === to.dtype ? x : inFloat32(x)), specs),
+      );
       await cast({ from }, [to]);
     }
   } finally {
