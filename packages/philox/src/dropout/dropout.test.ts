@@ -227,9 +227,12 @@ describe('createDropout', () => {
       const options = { p: Number(row.p), seed: 1, shape: { B: 1, H: 1, Sq: 1, Skv: 1 } };
       expect(bits(createDropout(options).scale)).toBe(expected);
     }
-    expect(
-      createDropout({ p: 1, seed: 1, scheme: 'onednn', shape: { B: 1, H: 1, Sq: 1, Skv: 1 } }).scale,
-    ).toBe(0);
+    const options = { seed: 1, shape: { B: 1, H: 1, Sq: 1, Skv: 1 } };
+    for (const scheme of schemes) {
+      const inverse = Math.fround(1 / Math.fround(1 - Math.fround(0.1)));
+      expect(createDropout({ ...options, p: 0.1, scheme }).scale).toBe(inverse);
+    }
+    expect(createDropout({ ...options, p: 1, scheme: 'onednn' }).scale).toBe(0);
   });
 
   const valid: DropoutOptions = { p: 0.5, seed: 1, shape: { B: 2, H: 1, Sq: 4, Skv: 4 } };

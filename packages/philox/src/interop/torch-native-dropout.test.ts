@@ -1,6 +1,7 @@
 import { loadPhilox } from '@tilewise/test-data';
 import { describe, expect, it } from 'vitest';
 import { InvalidArgumentError } from '../errors.ts';
+import { PhiloxStream } from '../stream/stream.ts';
 import { nativeDropoutIncrement, nativeDropoutMask, nativeDropoutScale } from './torch-native-dropout.ts';
 
 interface Case {
@@ -30,6 +31,16 @@ describe('nativeDropoutMask', () => {
     const expected = Array.from(mask, (_, n) => ((bytes[n >> 3] ?? 0) >> (n & 7)) & 1);
     expect([...mask]).toEqual(expected);
     expect(nativeDropoutIncrement(options(vector))).toBe(vector.generator_offset_increment);
+  });
+
+  it('reads on where a counter carries beyond 32 bits', () => {
+    const [threads, vec, seed, offset] = [256, 4, 7, 2 ** 34 - 4] as const;
+    const mask = nativeDropoutMask({ numel: 2 * threads * vec, vec, grid: 1, p: 0.5, seed, offset });
+    for (const thread of [0, 100]) {
+      const stream = new PhiloxStream(seed, { subsequence: thread, offset });
+      for (const at of [thread * vec, (threads + thread) * vec])
+        for (let n = 0; n < vec; n++) expect(mask[at + n]).toBe(stream.nextUniform() < 0.5 ? 1 : 0);
+    }
   });
 
   it.each([
