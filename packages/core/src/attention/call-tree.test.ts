@@ -40,6 +40,7 @@ test.each<[string, object, object | undefined]>([
   ['an object as an option', { q }, { window: { left: 1 } }],
   ['a function as an option', { q }, { mask: () => 0 }],
   ['options with a prototype', { q }, Object.create({ causal: true })],
+  ['tensors with a prototype', Object.create({ q }), {}],
   ['options that are null', { q }, null as never],
 ])('a call with %s has no entry', (_, tensors, options) => {
   expect(newTree().entry(tensors, options)).toBe(null);

@@ -32,6 +32,7 @@ describe('pairs', () => {
     const { exact, bound } = costOf({ seqLensQ: [2, 8], seqLensKv: [3, 0] }, { B: 2 });
     expect(exact.pairs).toBe(6);
     expect(bound.pairs).toBe(128);
+    expect(costOf({ seqLensKv: [3, 0] }, { B: 2 }).exact.pairs).toBe(8 * 3);
   });
 
   test('behind a mask are counted one by one', () => {
@@ -43,6 +44,8 @@ describe('pairs', () => {
   test('behind a mask of each head are counted for each head', () => {
     const perHead = maskMod(() => ge(q, add(kv, h)));
     expect(costOf({ maskMod: perHead }, { H: 2 }).exact.pairs).toBe(36 + 28);
+    const mask = Tensor.from([1, 0], [2, 1, 1], { dtype: 'bool' });
+    expect(costOf({ mask }, { H: 2 }).exact.pairs).toBe(64);
   });
 });
 

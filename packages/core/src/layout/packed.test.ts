@@ -98,6 +98,7 @@ describe('packed sequences', () => {
       () => unpack(iota([3, 1, 1]), [0, 3], 2),
       /^S must be at least 3, the longest sequence, got 2/,
     ],
+    ['a fractional S', () => unpack(iota([3, 1, 1]), [0, 3], 3.5), /^S must be at least 3, .*, got 3.5/],
     ['no such sequence', () => packedSequence(iota([3, 1, 1]), [0, 3], 1), /^b must be in 0..0, got 1/],
     ['too few lengths', () => pack(iota([2, 1, 3, 1]), [1]), /^lengths must have 2 entries, got 1/],
     ['a long length', () => pack(iota([1, 1, 3, 1]), [4]), /^lengths must be integers in 0..3, got 4 at 0/],

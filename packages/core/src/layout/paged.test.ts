@@ -65,14 +65,19 @@ describe('paged keys and values', () => {
       () => fromPages(toPages(dense(1, 1, 3, 1), 2), 5),
       /^S must be at most 4, which the table addresses, got 5/,
     ],
-    [
+    ...[-1, 1].map((block): [string, () => unknown, RegExp] => [
       'a block that is not there',
       () =>
         fromPages({
           container: dense(1, 1, 2, 1),
-          table: Tensor.from([0, -1], [1, 2], { dtype: 'i32' }),
+          table: Tensor.from([0, block], [1, 2], { dtype: 'i32' }),
         }),
-      /^table must name blocks in \[0, 1\), got -1 at \[0,1\]/,
+      new RegExp(`^table must name blocks in \\[0, 1\\), got ${block} at \\[0,1\\]`),
+    ]),
+    [
+      'blocks that are not a function',
+      () => toPages(dense(1, 1, 2, 1), 1, [0, 1] as never),
+      /^blockOf must be a function/,
     ],
     [
       'another rank',

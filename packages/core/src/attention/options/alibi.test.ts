@@ -14,6 +14,10 @@ test('other head counts take every second slope of the next power of two for the
   expect(standardSlopes(3)).toEqual([2 ** -4, 2 ** -8, 2 ** -2]);
 });
 
+test.each([2.5, -1, Number.NaN])('%d is not a number of heads', heads => {
+  expect(() => standardSlopes(heads)).toThrow(`Hq must be a number of heads, got ${heads}`);
+});
+
 test('no heads, no slopes', () => {
   expect(standardSlopes(0)).toEqual([]);
 });

@@ -144,8 +144,8 @@ describe('packed tensors', () => {
       'InvalidArgumentError: cuSeqLensKv must end within the 10 packed tokens of v, got 11',
     ],
     'do not reach into the next sequence': [
-      { seqLensQ: [5, 4] },
-      'InvalidArgumentError: seqLensQ must hold lengths in [0, 4], got 5 for sequence 0',
+      { seqLensQ: [4, 6] },
+      'InvalidArgumentError: seqLensQ must hold lengths in [0, 5], got 6 for sequence 1',
     ],
   });
 });

@@ -42,6 +42,10 @@ describe('fp8', () => {
       { q, fp8: { descaleV: f32(1).cast('f16') } },
       'InvalidDTypeError: fp8.descaleV must be f32, got f16',
     ],
+    'has a zero point that is an integer': [
+      { q, fp8: { formatP: { dtype: 'i8', zeroPoint: 0.5 } } },
+      'InvalidArgumentError: fp8.formatP.zeroPoint must be an integer in [-128, 127] for i8, got 0.5',
+    ],
     'is what amaxes are measured for': [
       { outputs: { amaxS: true } },
       'InvalidArgumentError: outputs.amaxS is a result of the FP8 contract: give fp8 too',

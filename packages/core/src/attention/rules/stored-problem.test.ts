@@ -35,6 +35,19 @@ test('a problem that was changed by hand is checked like a call', () => {
   );
 });
 
+test('so is its FP8 contract', () => {
+  const [f8, scales] = [
+    q.cast('f8e4m3'),
+    (S: number, D: number) => Tensor.zeros([1, 2, S, D], { dtype: 'u8' }),
+  ];
+  const mxfp8 = { descaleQ: scales(3, 1), descaleK: scales(3, 1), descaleV: scales(1, 4) };
+  const { problem: blocks } = normalise({ q: f8, k: f8, v: f8 }, { mxfp8 });
+  expect(() => validate(blocks)).not.toThrow();
+  expect(() => validate({ ...blocks, outputs: { ...blocks.outputs, amaxS: true } })).toThrow(
+    'outputs.amaxS is not available with mxfp8',
+  );
+});
+
 test('so are its mods', () => {
   const broken = JSON.parse(JSON.stringify(problem.scoreMod).replace('"add"', '"atan2"')) as Expr;
   expect(() => validate({ ...problem, scoreMod: broken })).toThrow('there is no binary operator "atan2"');
@@ -90,6 +103,16 @@ describe('what is no problem, or not all of one, is refused by name', () => {
     ['dropout', { kind: 'philox', p: 0.5, scale: 2, scheme: 'onednn' }, 'dropout.seed must be two words'],
     ['dropout', { kind: 'mask', scale: 2 }, 'dropout.mask must be an object'],
     ['dropout', { kind: 'mask', scale: 1e39 }, 'dropout.scale must be a finite number, got 1e+39'],
+    ...(
+      [
+        [{ p: 1 }, 'p must be a number in (0, 1), got 1'],
+        [{ p: 1 - 2 ** -40, scheme: 'flash-attention-2' }, 'p must round to an f32 below 1'],
+      ] as const
+    ).map(([change, message]): [string, unknown, string] => [
+      'dropout',
+      { kind: 'philox', scale: 2, scheme: 'onednn', seed: [1, 0], offset: [0, 0], ...change },
+      `dropout.${message}`,
+    ]),
     ['dropout', { kind: 'coin' }, 'dropout.kind must be one of philox, mask, got "coin"'],
     ['q', { ...problem.q, strides: [0, 12, 4.5, 1] }, 'q.strides[2] must be an integer ≥ 0, got 4.5'],
     ['band', { left: null, right: 0, align: 'nonsense' }, 'band.align must be one of top-left, bottom-right'],
