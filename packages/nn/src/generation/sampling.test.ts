@@ -71,3 +71,24 @@ test('tokens with a logit of −Infinity are not chosen', () => {
   for (const options of [{}, { temperature: 1 }, { temperature: 1, topP: 0.9, minP: 0.1 }])
     expect(chooseToken(logits, [0], { ...options, repetitionPenalty: 2 }, { row: 0, step: 0 })).toBe(1);
 });
+
+test('without a temperature, the first one of the most likely tokens is chosen', () => {
+  expect(chooseToken(Float32Array.of(0, 2, 2, 1), [], {}, { row: 0, step: 0 })).toBe(1);
+});
+
+test('a penalty divides positive logits and multiplies negative ones, once for each token of the text', () => {
+  const choose = (logits: number[], text: number[]) =>
+    chooseToken(Float32Array.from(logits), text, { repetitionPenalty: 2 }, { row: 0, step: 0 });
+  expect(choose([3, 2], [0])).toBe(1);
+  expect(choose([-1, -1.5], [0])).toBe(1);
+  expect(choose([3, 1], [0, 0])).toBe(0);
+});
+
+test.each<[SamplingOptions, string]>([
+  [{ topP: 0 }, 'topP must be in (0, 1], got 0'],
+  [{ topP: 1.5 }, 'topP must be in (0, 1], got 1.5'],
+  [{ repetitionPenalty: 0 }, 'repetitionPenalty must be > 0, got 0'],
+  [{ topK: 0 }, 'topK must be an integer'],
+])('%j is refused', (options, message) => {
+  expect(() => chooseToken(Float32Array.of(1, 2), [], options, { row: 0, step: 0 })).toThrow(message);
+});

@@ -49,6 +49,16 @@ test('an adapter of integers is refused', async () => {
   );
 });
 
+test('an adapter for layers of another size is refused', async () => {
+  const { model, files } = await saved();
+  const layers = [...model.layers.linear].map(
+    ([name, { inputs, ...rest }]) => [name, { ...rest, inputs: inputs + 1 }] as const,
+  );
+  await expect(loadAdapter(given(files), new Map(layers), model.engine)).rejects.toThrow(
+    /q_proj\.lora_A\.weight' must have shape \[2,\d+\], got \[2,\d+\]/,
+  );
+});
+
 test('a list of targets for many architectures is read, as by peft', async () => {
   const { model, files } = await saved();
   const config = JSON.parse(new TextDecoder().decode(files['adapter_config.json']));
