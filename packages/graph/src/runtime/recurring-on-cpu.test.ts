@@ -139,7 +139,8 @@ test('a step of a decoder runs at once: it adds to its cache in place, and atten
   const [first, counts] = [0, 1].map(x => Tensor.from([x], [1], { dtype: 'i32' }));
   const o = engine.primitives.allocate({ dtype: 'f32', shape: own });
   for (let token = 0; token < 6; token++) {
-    Object.values(inputs).forEach((tensor, n) => tensor.data.set(filled([2, 8], 3 * token + n).data));
+    for (const [n, tensor] of Object.values(inputs).entries())
+      tensor.data.set(filled([2, 8], 3 * token + n).data);
     first.data[0] = token;
     counts.data[0] = token + 1;
     await run({ ...inputs, kCache, vCache, first, counts }, [o, kCache, vCache]);
