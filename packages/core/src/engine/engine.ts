@@ -9,7 +9,9 @@ import type { Tensor, TensorDesc } from '../tensor/tensor.ts';
 
 /** Whether an engine can run a problem and, if not, every reason why. */
 export interface Support {
+  /** Whether the engine runs the problem. */
   readonly supported: boolean;
+  /** Why not; empty if it does. */
   readonly reasons: readonly string[];
 }
 
@@ -20,12 +22,17 @@ export interface Support {
 export interface SdpaResult<T = Tensor> {
   /** (B, Hq, Sq, Dv), or packed or ragged (T, Hq, Dv). */
   readonly o: T;
+  /** The natural logarithm of the sum of e^score of each row, with the sink; dropout does not change it. */
   readonly lse: T;
+  /** The largest score of each row, or its sink if that is larger. */
   readonly max?: T;
+  /** The sum of e^(score − max) of each row, with the sink: lse = max + ln(sumExp). */
   readonly sumExp?: T;
+  /** 1 where a probability was kept, 0 where it was dropped. */
   readonly dropoutMask?: T;
-  /** f32 (1). */
+  /** f32 (1): the largest probability after dropout, before its FP8 scale. */
   readonly amaxS?: T;
+  /** f32 (1): the largest |o|, before its FP8 scale. */
   readonly amaxO?: T;
 }
 

@@ -11,8 +11,11 @@ import {
 
 /** Shape, dtype and memory layout of a tensor, without its data. Strides and offset are in elements. */
 export interface TensorDesc {
+  /** How elements are stored. */
   readonly dtype: DType;
+  /** The extent of each dimension. */
   readonly shape: Shape;
+  /** Elements from one index to the next, for each dimension; 0 if the dimension is broadcast. */
   readonly strides: Strides;
 }
 

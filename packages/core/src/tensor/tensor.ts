@@ -41,6 +41,7 @@ export class Tensor implements TensorDesc {
   readonly shape: Shape;
   readonly strides: Strides;
   readonly offset: number;
+  /** The storage, which views and other tensors may share. */
   readonly data: TypedArray;
 
   private constructor(data: TypedArray, desc: TensorDesc, offset: number) {

@@ -44,11 +44,15 @@ export function checkModel(model: unknown): void {
 
 /** A model on an engine. */
 export class Model<T extends TensorDesc = TensorDesc> {
+  /** The engine that holds the weights and runs the model. */
   readonly engine: TensorEngine<T>;
+  /** The architecture, with the sizes of the configuration. */
   readonly definition: ModelDefinition;
+  /** The shapes of the weights, and which of them are linear layers, by name. */
   readonly layers: Omit<ModelLayers, 'initial'>;
   /** The weights by name. A trainer replaces them. */
   readonly weights: Map<string, T>;
+  /** The dtype of the operands of linear layers and of attention, if it is not f32. */
   readonly autocast: AutocastDType | undefined;
   /** The adapter that the model runs with. */
   adapter: AdapterWeights<T> | null = null;

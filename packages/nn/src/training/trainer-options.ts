@@ -100,7 +100,9 @@ export type Evaluation = Pick<StepReport, 'loss' | 'accuracy'>;
 
 /** The loss of a batch, and its gradients by the names of the trained tensors. */
 export interface LossAndGradients<T> {
+  /** The mean cross-entropy of the labels. */
   readonly loss: number;
+  /** By the names of the trained tensors, in their shapes and dtypes. */
   readonly gradients: ReadonlyMap<string, T>;
 }
 

@@ -5,9 +5,13 @@ export type DropoutSchemeName = 'torch-efficient' | 'flash-attention-2' | 'onedn
 
 /** Extents of the attention matrix: batch, **query** heads, queries, keys. */
 export interface DropoutShape {
+  /** The number of sequences. */
   readonly B: number;
+  /** The number of query heads. */
   readonly H: number;
+  /** The number of queries of a sequence. */
   readonly Sq: number;
+  /** The number of keys of a sequence. */
   readonly Skv: number;
 }
 

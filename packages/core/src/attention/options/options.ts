@@ -12,7 +12,9 @@ import type { Alignment, GradientName, RaggedName } from '../problem/problem.ts'
  * counting; cuDNN's `left_bound` is `left + 1`). An omitted side is unbounded.
  */
 export interface Window {
+  /** The number of keys before the diagonal key. */
   readonly left?: number | undefined;
+  /** The number of keys after the diagonal key. */
   readonly right?: number | undefined;
   /**
    * The corner that the diagonal starts from, for `alibi` too. Default: that of `causal` if given, else
@@ -200,8 +202,11 @@ export type RaggedOffsets<T = Tensor, N extends RaggedName = 'q' | 'k' | 'v' | '
  * largest magnitudes (amax) of FP8.
  */
 export interface OutputSelection {
+  /** The largest score of each row, or its sink if that is larger. */
   readonly max?: boolean | undefined;
+  /** The sum of e^(score − max) of each row, with the sink. */
   readonly sumExp?: boolean | undefined;
+  /** Which probabilities were kept. */
   readonly dropoutMask?: boolean | undefined;
   /**
    * With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|, before scaleS and scaleO.
@@ -231,8 +236,11 @@ export interface SdpaBackwardOptions<T = Tensor, G extends GradientName = Gradie
 
 /** q, k and v of a forward call: each is (B, H, S, D) with any strides, or packed or ragged (T, H, D). */
 export interface ForwardInputs<T> {
+  /** Queries (B, Hq, Sq, Dqk). */
   readonly q: T;
+  /** Keys (B, Hk, Skv, Dqk). */
   readonly k: T;
+  /** Values (B, Hv, Skv, Dv). */
   readonly v: T;
 }
 
@@ -241,9 +249,11 @@ export interface ForwardInputs<T> {
  * and (optionally) lse.
  */
 export interface BackwardInputs<T> extends ForwardInputs<T> {
+  /** The result of forward. */
   readonly o: T;
   /** f32, natural logarithm: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
   readonly lse: T;
+  /** The gradient with respect to o, in the shape of o. */
   readonly dO: T;
   /** The gradient with respect to lse, in the shape of lse. Default 0. */
   readonly dLse?: T | undefined;

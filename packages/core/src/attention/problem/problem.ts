@@ -39,10 +39,15 @@ export type SequenceStarts = 'strided' | 'cumulative' | 'ragged';
  * strided: its `shape` is (blocks, H, pageSize, D), and `page` says how to find a position.
  */
 export interface OperandDesc {
+  /** How elements are stored. */
   readonly dtype: DType;
+  /** (B, H, S, D). */
   readonly shape: readonly [number, number, number, number];
+  /** Elements from one index to the next, for each dimension. */
   readonly strides: readonly [number, number, number, number];
+  /** What determines where a sequence starts. */
   readonly starts: SequenceStarts;
+  /** The pages of a paged operand. */
   readonly page: PageDesc | null;
 }
 
@@ -51,7 +56,9 @@ export interface OperandDesc {
  * 1, the block is table[cuPages[b] + ⌊s / size⌋].
  */
 export interface PageDesc {
+  /** The number of positions in a block. */
   readonly size: number;
+  /** The block numbers, i32: (B, pages), or packed (pages). */
   readonly table: TensorDesc;
 }
 
@@ -97,9 +104,13 @@ export type LengthsKind = 'full' | 'lengths' | 'cumulative';
  * (JSON). `normalise` makes it, `validate` checks it, and every engine accepts it.
  */
 export interface AttentionProblem {
+  /** The number of sequences. */
   readonly B: number;
+  /** The number of query heads, a multiple of Hk and of Hv. */
   readonly Hq: number;
+  /** The number of heads of k; Hq / Hk query heads share each (grouped-query attention). */
   readonly Hk: number;
+  /** The number of heads of v. */
   readonly Hv: number;
   /** Queries per sequence; in packed or ragged problems, queries of the longest sequence. */
   readonly Sq: number;
@@ -108,29 +119,49 @@ export interface AttentionProblem {
    * addressed capacity.
    */
   readonly Skv: number;
+  /** The head size of q and k. */
   readonly Dqk: number;
+  /** The head size of v and o. */
   readonly Dv: number;
+  /** The dtype and layout of the queries. */
   readonly q: OperandDesc;
+  /** The dtype and layout of the keys. */
   readonly k: OperandDesc;
+  /** The dtype and layout of the values. */
   readonly v: OperandDesc;
+  /** The dtype and layout of the result. */
   readonly o: OperandDesc;
+  /** What determines the number of queries of each sequence. */
   readonly lengthsQ: LengthsKind;
+  /** What determines the number of keys of each sequence. */
   readonly lengthsKv: LengthsKind;
+  /** The factor of q·k. */
   readonly scale: number;
+  /** The expression that replaces a scaled score. */
   readonly scoreMod: Expr | null;
+  /** c in c·tanh(score / c). */
   readonly softcap: number | null;
+  /** The layout of the bias that is added to the scores. */
   readonly bias: BroadcastDesc | null;
+  /** Whether −slope[h]·|i + off − j| is added; the slopes, f32 (Hq), are an operand. */
   readonly alibi: boolean;
+  /** The layout of the boolean mask, which is true where a key is visible. */
   readonly mask: BroadcastDesc | null;
+  /** The keys that a causal mask or a window shows. */
   readonly band: Band | null;
+  /** The layout of the mask of 128 × 128 blocks, a bit for each. */
   readonly blockMask: BroadcastDesc | null;
+  /** The expression that is true where a key is visible. */
   readonly maskMod: Expr | null;
   /** Tensors that scoreMod and maskMod load from, by name. */
   readonly captures: Readonly<Record<string, TensorDesc>>;
+  /** Whether each softmax has a sink, a score without a value; the sinks, f32 (Hq), are an operand. */
   readonly sink: boolean;
+  /** Dropout of the probabilities. */
   readonly dropout: DropoutDesc | null;
   /** The arithmetic in 8 bits, if any (see `Fp8Options`); its scalars are operands. */
   readonly fp8: Fp8Desc | null;
+  /** Which results are wanted besides o and lse. */
   readonly outputs: {
     readonly max: boolean;
     readonly sumExp: boolean;
@@ -150,14 +181,21 @@ export type Fp8Desc =
 
 /** A backward problem: the forward problem, the layouts of the gradients, and which gradients are wanted. */
 export interface BackwardProblem {
+  /** The forward problem whose gradients are computed. */
   readonly forward: AttentionProblem;
+  /** The dtype and layout of the gradient with respect to o. */
   readonly dO: OperandDesc;
+  /** The dtype and layout of the gradient with respect to q. */
   readonly dq: OperandDesc;
+  /** The dtype and layout of the gradient with respect to k. */
   readonly dk: OperandDesc;
+  /** The dtype and layout of the gradient with respect to v. */
   readonly dv: OperandDesc;
   /** Whether a gradient of lse is given. */
   readonly dLse: boolean;
+  /** The gradients that are wanted. */
   readonly gradients: readonly GradientName[];
+  /** Which largest magnitudes of FP8 are wanted. */
   readonly outputs: Readonly<Record<BackwardAmaxName, boolean>>;
 }
 

@@ -15,14 +15,17 @@ export interface AttentionOptions {
   readonly causal?: boolean | 'bottom-right' | undefined;
   /** The number of keys before its own that a query sees. Default: all. */
   readonly left?: number | undefined;
+  /** c in c·tanh(score / c), which limits the scores. Default: no limit. */
   readonly softcap?: number | undefined;
   /** A bias that is added to the scores; broadcasts to (B, Hq, Sq, Skv). */
   readonly bias?: Operand | undefined;
   /** bool, true where a key is visible; broadcasts to (B, Hq, Sq, Skv). */
   readonly mask?: Operand | undefined;
-  /** i32 (B): the number of queries and of keys in each sequence. */
+  /** i32 (B): the number of queries in each sequence. Default: all. */
   readonly seqLensQ?: Operand | undefined;
+  /** i32 (B): the number of keys in each sequence. Default: all. */
   readonly seqLensKv?: Operand | undefined;
+  /** Dropout of the probabilities. Default: none. */
   readonly dropout?: AttentionDropout | undefined;
 }
 

@@ -15,9 +15,11 @@ import { operationOf } from '../../ops/table.ts';
  * known; the values are not.
  */
 export class Variable {
+  /** The extent of each dimension. */
   readonly shape: readonly number[];
   /** The trace that the variable belongs to. */
   readonly trace: Trace;
+  /** The tensor of the graph that is being traced. */
   readonly tensor: LogicalTensor;
 
   constructor(trace: Trace, tensor: LogicalTensor, shape: readonly number[]) {

@@ -23,6 +23,7 @@ export type Results<R, T> = R extends Variable ? T : { readonly [K in keyof R]: 
 
 /** A function as a graph, for uses other than an engine, such as an export. */
 export interface TracedGraph {
+  /** The finalized graph. */
   readonly graph: Graph;
   /** The tensors of the arguments that the function reads, by name. */
   readonly inputs: Readonly<Record<string, LogicalTensor>>;

@@ -48,11 +48,17 @@ export function checkNotDestroyed(argument: string, { isReleased }: MemoryState)
  * GpuTensors.
  */
 export class GpuTensor implements TensorDesc {
+  /** How elements are stored. */
   readonly dtype: DType;
+  /** The extent of each dimension. */
   readonly shape: Shape;
+  /** Elements from one index to the next, for each dimension; 0 if the dimension is broadcast. */
   readonly strides: Strides;
+  /** The buffer, which other tensors may share. */
   readonly buffer: GPUBuffer;
+  /** The first byte of the tensor in the buffer. */
   readonly byteOffset: number;
+  /** The context that made the tensor. */
   readonly context: TensorOwner;
   /** Whether the context allocated the buffer for this tensor, so that `destroy` gives it back. */
   readonly owned: boolean;
