@@ -9,7 +9,9 @@ import { differentiate } from './passes/gradient/differentiate.ts';
  * The tensors of the forward graph to differentiate (`of`), and those to differentiate them with respect to.
  */
 export interface GradientOptions {
+  /** The tensors that the loss depends on, whose gradients are inputs of the backward graph. */
   readonly of: LogicalTensor | readonly LogicalTensor[];
+  /** The tensors whose gradients are outputs of the backward graph. */
   readonly withRespectTo: readonly LogicalTensor[];
 }
 

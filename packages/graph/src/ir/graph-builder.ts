@@ -15,10 +15,15 @@ import { checkOutputs, connect, type Topology } from './topology.ts';
 export interface TensorOptions {
   /** Default: one more than the largest id so far. */
   readonly id?: number | undefined;
+  /** The name in errors and exports. */
   readonly name?: string | undefined;
+  /** The dtype of the elements. */
   readonly dtype: GraphDType;
+  /** The extents, outermost first. Default: null. */
   readonly shape?: LogicalShape | undefined;
+  /** Strides in elements. Default: contiguous in row-major order. */
   readonly strides?: readonly number[] | undefined;
+  /** The role of the tensor. Default: `undef`. */
   readonly property?: TensorProperty | undefined;
 }
 

@@ -10,16 +10,23 @@ export interface Annotation {
 
 /** An operation in a graph. */
 export interface GraphNode {
+  /** Unique within the graph. */
   readonly id: number;
+  /** The name in errors and exports. */
   readonly name: string;
+  /** The kind, such as `MatMul`. */
   readonly kind: string;
+  /** The row of the operation table. */
   readonly operation: Operation;
   /** The attributes as given. */
   readonly given: Attributes;
   /** The attributes with defaults filled in. */
   readonly attributes: Attributes;
+  /** The tensors that the operation reads, in the order of its schema. */
   readonly inputs: readonly LogicalTensor[];
+  /** The tensors that the operation writes, in the order of its schema. */
   readonly outputs: readonly LogicalTensor[];
+  /** Remarks of a graph dump, by name. */
   readonly annotations: Readonly<Record<string, Annotation>>;
 }
 

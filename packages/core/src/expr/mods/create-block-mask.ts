@@ -34,16 +34,27 @@ export interface BlockMaskOptions {
  * key block, (B, Hq, nKv) and (B, Hq, nKv, nQ).
  */
 export interface BlockMask {
+  /** The number of queries. */
   readonly Sq: number;
+  /** The number of keys. */
   readonly Skv: number;
+  /** The numbers of queries and of keys in a block. */
   readonly blockSize: readonly [q: number, kv: number];
+  /** The number of partly visible key blocks of each query block. */
   readonly kvNumBlocks: Tensor;
+  /** The partly visible key blocks of each query block, and then its other key blocks. */
   readonly kvIndices: Tensor;
+  /** The number of key blocks that each query block sees as a whole. */
   readonly fullKvNumBlocks: Tensor;
+  /** The key blocks that each query block sees as a whole, and then its other key blocks. */
   readonly fullKvIndices: Tensor;
+  /** The number of query blocks that see a part of each key block. */
   readonly qNumBlocks: Tensor;
+  /** The query blocks that see a part of each key block, and then the other query blocks. */
   readonly qIndices: Tensor;
+  /** The number of query blocks that see all of each key block. */
   readonly fullQNumBlocks: Tensor;
+  /** The query blocks that see all of each key block, and then the other query blocks. */
   readonly fullQIndices: Tensor;
   /**
    * The percentage of the score matrix in blocks that are not seen; blocks at the edge count as whole, as in

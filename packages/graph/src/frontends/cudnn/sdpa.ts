@@ -17,17 +17,25 @@ export interface SdpaNode {
    * oneDNN's SoftMax.
    */
   readonly stats?: LogicalTensor;
+  /** f32 (B, Hq, Sq, 1): the largest score of each row, or its sink if that is larger. */
   readonly scoreMax?: LogicalTensor;
+  /** f32 (B, Hq, Sq, 1): the sum of e^(score − scoreMax) of each row, with the sink. */
   readonly scoreSumExp?: LogicalTensor;
+  /** f32 (B, Hq, Sq, Skv): 1 where a probability was kept, 0 where it was dropped. */
   readonly rngDump?: LogicalTensor;
 }
 
 /** The results of `sdpaBackward`, with the shapes and dtypes of q, k, v, bias and the sink. */
 export interface SdpaBackwardNode {
+  /** (B, Hq, Sq, Dqk). */
   readonly dq: LogicalTensor;
+  /** (B, Hk, Skv, Dqk). */
   readonly dk: LogicalTensor;
+  /** (B, Hv, Skv, Dv). */
   readonly dv: LogicalTensor;
+  /** In the shape of the bias. */
   readonly dBias?: LogicalTensor;
+  /** In the shape of the sink, (1, Hq, 1, 1). */
   readonly dSinkToken?: LogicalTensor;
 }
 

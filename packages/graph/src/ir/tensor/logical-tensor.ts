@@ -14,13 +14,19 @@ export type LayoutType = 'strided' | 'any' | 'opaque' | 'undef';
 
 /** A tensor of a graph, before it has memory. Operations that name the same id are connected. */
 export interface LogicalTensor {
+  /** Unique within the graph. */
   readonly id: number;
+  /** The name in errors and exports. */
   readonly name?: string;
+  /** The dtype of the elements. */
   readonly dtype: GraphDType;
+  /** The extents, as far as they are known. */
   readonly shape: LogicalShape;
   /** Strides in elements. Null means contiguous in row-major order. */
   readonly strides: readonly number[] | null;
+  /** What determines the memory layout. */
   readonly layout: LayoutType;
+  /** The role of the tensor. */
   readonly property: TensorProperty;
 }
 

@@ -20,6 +20,7 @@ import { type Executable, prepareProgram } from '../steps/executable.ts';
 
 /** A compiled partition, ready to run on an engine. */
 export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
+  /** The inputs, with the shapes that the partition was compiled for. */
   readonly inputs: readonly LogicalTensor[];
   /** The outputs, with inferred shapes. */
   readonly outputs: readonly LogicalTensor[];

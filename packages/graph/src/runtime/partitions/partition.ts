@@ -39,6 +39,7 @@ export interface CompileOptions {
 
 /** Operations that run as one unit. */
 export interface Partition {
+  /** Unique among the partitions of a graph. */
   readonly id: number;
   /**
    * `operation` for a single operation, `operations` for several without attention; else the name of the
