@@ -213,7 +213,7 @@ const rules: readonly Rule[] = [
 const forwardTensors = ['q', 'k', 'v'] as const;
 const backwardTensors = ['q', 'k', 'v', 'o', 'dO', 'stats'] as const;
 
-/** What cuDNN's deprecated arguments mean. */
+/** The arguments that replace deprecated arguments of cuDNN. */
 const equivalents: Readonly<Record<string, string>> = {
   useCausalMask: 'diagonalBandRightBound: 0',
   useCausalMaskBottomRight: "diagonalAlignment: 'bottom-right', diagonalBandRightBound: 0",

@@ -8,11 +8,10 @@ import { createLoadLine } from '../../operands/load-line.ts';
 import { createStoreRows } from '../../operands/row-store.ts';
 import { createStoredLines, storageCodes } from '../../operands/stored-lines.ts';
 import type { MatrixBatch } from './matrix-batch.ts';
+import { PARTS } from './split-k.ts';
 
 /** The maximum number of rows of A for which it is faster to read B sequentially than to pack it. */
 const MAX_ROWS = 8;
-/** The number of parts of each sum. It is the same for any number of threads, and so are the results. */
-const PARTS = 4;
 /**
  * The minimum numbers of rows of B in a part, and of elements of B, so that adding parts takes little time.
  */

@@ -12,7 +12,7 @@ import type { MatrixBatch } from './matrix-batch.ts';
 import { placeProduct, runProduct, stepOfProduct } from './placed-product.ts';
 
 /** The number of parts of each sum. It is the same for any number of threads, and so are the results. */
-const PARTS = 4;
+export const PARTS = 4;
 /**
  * The minimum number of multiplications of a part, so that adding the parts takes a small share of the time.
  */
