@@ -38,6 +38,7 @@ export * from './layout/index.ts';
 export { type BlockAxis, type BlockScaleLayout, blockScaleShape, MXFP8_BLOCK } from './mxfp8/block-scales.ts';
 export { dequantiseMxfp8, type Mxfp8DType, type Mxfp8Tensor, quantiseMxfp8 } from './mxfp8/quantise.ts';
 export { checkStorage } from './tensor/checks/check-storage.ts';
+export { checkShape } from './tensor/checks/check-tensor.ts';
 export { copyTensor } from './tensor/copy.ts';
 export { decodeArray, encodeArray } from './tensor/dtype/convert.ts';
 export { type DType, type DTypeInfo, dtypeInfo, isDType, type TypedArray } from './tensor/dtype/dtype.ts';

@@ -8,6 +8,7 @@ export {
   planSdpaBackward,
 } from './api/plan/plan-backward.ts';
 export { planSdpa } from './api/plan/plan-forward.ts';
+export type { Uint64 } from './api/plan/uint64.ts';
 export { sdpa, sdpaBackward } from './api/sdpa.ts';
 export { type SdpaVjp, sdpaVjp } from './api/vjp.ts';
 export { warmUp } from './api/warm-up.ts';

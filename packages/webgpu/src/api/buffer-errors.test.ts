@@ -39,7 +39,7 @@ describe('a buffer that does not fit', () => {
     );
   });
 
-  test('nor are seeds and offsets that are not 32-bit words', () => {
+  test('nor are seeds and offsets that are not 64-bit integers', () => {
     const plan = planSdpa(ctx, normalise({ q, k, v }, { dropout: { p: 0.5, seed: 1 } }).problem);
     const encode = (options: EncodeOptions): unknown =>
       caught(() =>
@@ -48,6 +48,18 @@ describe('a buffer that does not fit', () => {
     expectError(encode({ seed: [2 ** 32, 0] }), InvalidArgumentError, 'options.seed', /got \[4294967296,0\]/);
     expectError(encode({ seed: [-1, 0] }), InvalidArgumentError, 'options.seed', /got \[-1,0\]/);
     expectError(encode({ offset: [0, 0.5] }), InvalidArgumentError, 'options.offset', /got \[0,0\.5\]/);
+    expectError(
+      encode({ seed: -1 }),
+      InvalidArgumentError,
+      'options.seed',
+      /bigint or a safe integer.* got -1/,
+    );
+    expectError(
+      encode({ offset: 2n ** 64n }),
+      InvalidArgumentError,
+      'options.offset',
+      /18446744073709551616/,
+    );
   });
 
   test('is not recorded', () => {

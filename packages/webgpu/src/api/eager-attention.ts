@@ -8,7 +8,8 @@ import {
 import type { GpuContext } from '../runtime/context.ts';
 import type { CallResult, EagerCall } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
-import type { EncodeOptions, Plan } from './plan/plan.ts';
+import type { KernelPlan } from '../runtime/plan/kernel-plan.ts';
+import type { CallNumbers } from './plan/plan.ts';
 import type { CallTools } from './tools/tools.ts';
 
 /** An eager call of attention: the plan of a problem, and the tensors that the plan runs on. */
@@ -21,7 +22,7 @@ export interface AttentionCall<Results> {
   readonly results: readonly CallResult[];
   readonly dropout: DropoutDesc | null;
   readonly tools: Pick<CallTools, 'list'>;
-  readonly plan: (unaligned: readonly string[]) => Plan;
+  readonly plan: (unaligned: readonly string[]) => KernelPlan<CallNumbers>;
   readonly resultsOf: (tensors: Record<string, GpuTensor>) => Results;
 }
 
@@ -53,7 +54,7 @@ const contiguousNames: ReadonlySet<string> = new Set(
 export function eagerCall<Results>(
   ctx: GpuContext,
   { key, operands: { fp8, ...others }, dropout, tools, ...call }: AttentionCall<Results>,
-): EagerCall<EncodeOptions, Results> {
+): EagerCall<CallNumbers, Results> {
   const bound = Object.entries(others as object).flatMap(([name, value]): [string, unknown][] =>
     name === 'captures' || name === 'mxfp8'
       ? Object.entries(value).map(([tensor, t]) => [`${name}.${tensor}`, t])

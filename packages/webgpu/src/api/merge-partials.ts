@@ -22,8 +22,9 @@ import { checkContext } from '../device/check-kind.ts';
 import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
+import type { KernelPlan } from '../runtime/plan/kernel-plan.ts';
 import { eagerCall } from './eager-attention.ts';
-import { makePlan, type Plan } from './plan/plan.ts';
+import { asGiven, type CallNumbers, makePlan } from './plan/plan.ts';
 import { headSizeReasons } from './plan/support.ts';
 
 /**
@@ -92,7 +93,7 @@ function planMerge(
   o: OperandDesc,
   given: readonly OperandDesc[],
   unaligned: ReadonlySet<string>,
-): Plan {
+): KernelPlan<CallNumbers> {
   const [B, Hq, Sq, Dv] = o.shape;
   const rows: MergedRows = {
     ...{ B, Hq, Sq, Dv, o, outputs: ['lse'], hasSink: false },
@@ -117,5 +118,5 @@ function planMerge(
   kernels.push(mergeKernel(rows, count, config));
   const partial = count * partialVectors(Dv);
   const workspace = { span: B * Hq * Sq * partial, footprint: rowsFootprint(each, partial) };
-  return makePlan(ctx, { kernels, ...sizesOf(layouts, workspace) }, { dropout: null, scale: 1 });
+  return makePlan(ctx, { kernels, ...sizesOf(layouts, workspace) }, { dropout: null, scale: 1 }, asGiven);
 }

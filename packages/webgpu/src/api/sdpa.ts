@@ -30,7 +30,7 @@ import type { GpuContext } from '../runtime/context.ts';
 import type { CallResult, EagerCall } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';
 import { eagerCall, keyOfProblem } from './eager-attention.ts';
-import type { EncodeOptions } from './plan/plan.ts';
+import { asGiven, type CallNumbers } from './plan/plan.ts';
 import { planBackward } from './plan/plan-backward.ts';
 import { planForward } from './plan/plan-forward.ts';
 import { type CallTools, missingModules, readersOf, toolsOf } from './tools/tools.ts';
@@ -67,7 +67,7 @@ export function forwardCall(
   tools: CallTools,
   inputs: ForwardInputs<GpuTensor>,
   options: SdpaOptions<GpuTensor | Tensor> = {},
-): EagerCall<EncodeOptions, SdpaResult<GpuTensor>> {
+): EagerCall<CallNumbers, SdpaResult<GpuTensor>> {
   for (const [name, tensor] of Object.entries(inputs)) ctx.checkOwn(name, tensor);
   const { problem, operands } = normaliseCall<GpuTensor | Tensor>(inputs, options, readersOf(tools));
   demandSupport(missingModules(tools, problem));
@@ -91,7 +91,7 @@ export function forwardCall(
     results,
     dropout: problem.dropout,
     tools,
-    plan: unaligned => planForward(ctx, problem, { unaligned: new Set(unaligned), tools }),
+    plan: unaligned => planForward(ctx, problem, { unaligned: new Set(unaligned), tools }, asGiven),
     resultsOf(tensors) {
       if (outputs.dropoutMask) {
         tensors.dropoutMask = tensors[dropoutMaskOutput];
@@ -125,7 +125,7 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   tools: CallTools,
   inputs: BackwardInputs<GpuTensor>,
   options: SdpaBackwardOptions<GpuTensor | Tensor, G> = {},
-): EagerCall<EncodeOptions, SdpaGradients<GpuTensor, G>> {
+): EagerCall<CallNumbers, SdpaGradients<GpuTensor, G>> {
   const { problem: given, operands } = normaliseBackwardCall<GpuTensor | Tensor>(
     inputs,
     options,
@@ -157,7 +157,7 @@ export function backwardCall<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     results: wanted,
     dropout: forward.dropout,
     tools,
-    plan: unaligned => planBackward(ctx, problem, { unaligned: new Set(unaligned), tools }),
+    plan: unaligned => planBackward(ctx, problem, { unaligned: new Set(unaligned), tools }, asGiven),
     resultsOf(tensors) {
       const own = tensors as SdpaGradients<GpuTensor, G>;
       if (captures.length === 0) return own;

@@ -18,7 +18,10 @@ export function checkTensor(argument: string, t: TensorDesc, what = 'a tensor'):
   if (!isTensor) throw new InvalidArgumentError(argument, `must be ${what}, got ${describeValue(t)}`);
 }
 
-/** @throws InvalidShapeError for a shape other than the expected one. */
+/**
+ * Checks that an argument has the expected shape.
+ * @throws InvalidShapeError for another.
+ */
 export function checkShape(argument: string, shape: Shape, expected: Shape): void {
   if (!sameShape(shape, expected))
     throw new InvalidShapeError(argument, `must have shape [${expected}], got [${shape}]`);

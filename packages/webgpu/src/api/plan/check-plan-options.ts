@@ -1,15 +1,14 @@
 import {
+  checkShape,
   dtypeTraits,
   InvalidArgumentError,
   InvalidDTypeError,
-  InvalidShapeError,
-  listText,
   type OperandDesc,
   operandTable,
-  type U64Words,
 } from '@tilewise/core';
 import { checkOptions, describeValue } from '@tilewise/philox/errors';
-import type { EncodeOptions, PlanOptions } from './plan.ts';
+import type { CallNumbers, EncodeOptions, PlanOptions } from './plan.ts';
+import { wordsOf } from './uint64.ts';
 
 /**
  * The names of tensors that only some problems have: the tensors that mods load, their gradients, and the
@@ -50,9 +49,7 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
   if (dtypeTraits[desc.dtype]?.kind !== 'float') {
     throw new InvalidDTypeError(argument, `must be a float dtype, got ${desc.dtype}`);
   }
-  if (desc.shape.some((n, d) => n !== shape[d])) {
-    throw new InvalidShapeError(argument, `must have shape [${shape}], got [${desc.shape}]`);
-  }
+  checkShape(argument, desc.shape, shape);
   if (isOverlapping(desc)) {
     throw new InvalidArgumentError(
       argument,
@@ -67,33 +64,24 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
  */
 export function isOverlapping({ shape, strides }: OperandDesc): boolean {
   if (shape.includes(0)) return false;
-  const dims = shape
-    .map((extent, d) => ({ extent, stride: strides[d] ?? 0 }))
-    .filter(({ extent }) => extent > 1);
+  const dims = shape.flatMap((n, d): [number, number][] => (n > 1 ? [[strides[d] ?? 0, n - 1]] : []));
   let span = 1;
-  for (const { extent, stride } of dims.sort((a, b) => a.stride - b.stride)) {
+  for (const [stride, steps] of dims.sort(([a], [b]) => a - b)) {
     if (stride < span) return true;
-    span += (extent - 1) * stride;
+    span += steps * stride;
   }
   return false;
 }
 
 /**
- * Checks the options of a call of `encode`.
- * @throws InvalidArgumentError naming the option.
+ * The numbers of a call of `encode`.
+ * @throws InvalidArgumentError naming an option that is invalid.
  */
-export function checkEncodeOptions(options: EncodeOptions): void {
+export function numbersOfCall(options: EncodeOptions): CallNumbers {
   checkOptions('options', options, ['seed', 'offset', 'scale']);
   const { seed, offset, scale } = options;
-  if (seed !== undefined) checkWords('options.seed', seed);
-  if (offset !== undefined) checkWords('options.offset', offset);
-  if (scale === undefined || (typeof scale === 'number' && Number.isFinite(Math.fround(scale)))) return;
-  throw new InvalidArgumentError('options.scale', `must be a finite number, got ${describeValue(scale)}`);
-}
-
-function checkWords(argument: string, words: U64Words): void {
-  const isWord = (n: unknown): boolean => Number.isInteger(n) && Number(n) >= 0 && Number(n) < 2 ** 32;
-  if (Array.isArray(words) && words.length === 2 && words.every(isWord)) return;
-  const rule = `must be two integers in [0, 2^32), low and high, got ${listText(words)}`;
-  throw new InvalidArgumentError(argument, rule);
+  if (scale !== undefined && !(typeof scale === 'number' && Number.isFinite(Math.fround(scale)))) {
+    throw new InvalidArgumentError('options.scale', `must be a finite number, got ${describeValue(scale)}`);
+  }
+  return { seed: wordsOf('options.seed', seed), offset: wordsOf('options.offset', offset), scale };
 }

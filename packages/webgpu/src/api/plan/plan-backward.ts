@@ -13,9 +13,10 @@ import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../../device/check-kind.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
+import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { allTools } from '../tools/all-tools.ts';
-import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
-import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import { checkResultLayout, numbersOfCall, unalignedNames } from './check-plan-options.ts';
+import { type CallNumbers, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { checkForwardSupport } from './plan-forward.ts';
 import { backwardReasons } from './support.ts';
 
@@ -100,19 +101,19 @@ export function planCheckedBackward(
   for (const name of ['dq', 'dk', 'dv'] as const) {
     if (gradients.includes(name)) checkResultLayout(`layouts.${name}`, planned[name], shapes[name]);
   }
-  return planBackward(ctx, planned, { tools, unaligned: unalignedNames(options) }, checkEncodeOptions);
+  return planBackward(ctx, planned, { tools, unaligned: unalignedNames(options) }, numbersOfCall);
 }
 
 /**
  * Plans a problem that has been validated, with the tools that its options need.
- * @param check throws if the caller passes invalid options to `encode`.
+ * @param numbersOf as `makePlan` takes.
  */
-export function planBackward(
+export function planBackward<Options>(
   ctx: GpuContext,
   problem: BackwardProblem,
   on: Pick<PlanOn, 'tools' | 'unaligned'>,
-  check?: (options: EncodeOptions) => void,
-): Plan {
+  numbersOf: (options: Options) => CallNumbers,
+): KernelPlan<Options> {
   demandSupport(backwardReasons(problem, on.tools));
-  return makePlan(ctx, backwardPlan(problem, { target: ctx, ...on }), problem.forward, check);
+  return makePlan(ctx, backwardPlan(problem, { target: ctx, ...on }), problem.forward, numbersOf);
 }

@@ -8,9 +8,10 @@ import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
 import { checkContext } from '../../device/check-kind.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
+import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { forwardTools } from '../tools/all-tools.ts';
-import { checkEncodeOptions, checkResultLayout, unalignedNames } from './check-plan-options.ts';
-import { type EncodeOptions, makePlan, type Plan, type PlanOptions } from './plan.ts';
+import { checkResultLayout, numbersOfCall, unalignedNames } from './check-plan-options.ts';
+import { type CallNumbers, makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { forwardReasons } from './support.ts';
 
 /** Whether this context can run a forward problem, and if not, why. */
@@ -47,19 +48,19 @@ export function planCheckedForward(
   validate(problem);
   const { B, Hq, Sq, Dv } = problem;
   checkResultLayout('o', problem.o, [B, Hq, Sq, Dv]);
-  return planForward(ctx, problem, { tools, unaligned: unalignedNames(options) }, checkEncodeOptions);
+  return planForward(ctx, problem, { tools, unaligned: unalignedNames(options) }, numbersOfCall);
 }
 
 /**
  * Plans a problem that has been validated, with the tools that its options need.
- * @param check throws if the caller passes invalid options to `encode`.
+ * @param numbersOf as `makePlan` takes.
  */
-export function planForward(
+export function planForward<Options>(
   ctx: GpuContext,
   problem: AttentionProblem,
   on: Pick<PlanOn, 'tools' | 'unaligned'>,
-  check?: (options: EncodeOptions) => void,
-): Plan {
+  numbersOf: (options: Options) => CallNumbers,
+): KernelPlan<Options> {
   demandSupport(forwardReasons(problem, on.tools));
-  return makePlan(ctx, forwardPlan(problem, { target: ctx, ...on }), problem, check);
+  return makePlan(ctx, forwardPlan(problem, { target: ctx, ...on }), problem, numbersOf);
 }

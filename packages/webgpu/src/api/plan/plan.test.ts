@@ -142,21 +142,25 @@ describe('a plan on the device and buffers of the caller', () => {
 });
 
 describe('dropout in plans', () => {
-  const dropped = (offset: number): SdpaBackwardOptions<Tensor> => ({ dropout: { p: 0.5, seed: 3, offset } });
+  const dropped = (offset: bigint | number): SdpaBackwardOptions<Tensor> => ({
+    dropout: { p: 0.5, seed: 3, offset },
+  });
 
-  test('offsets of two calls in one submission are their own', async () => {
+  test('offsets of the calls in one submission are their own, as words or as integers', async () => {
     const plan = planSdpa(ctx, problemsOf(dropped(0)).forward);
     const { q, k, v } = call;
     const operands = { q: slice(device, q), k: slice(device, k), v: slice(device, v) };
-    const results = [0, 1].map(() => ({
+    const offsets = [undefined, [64, 0], 128, 2n ** 33n + 64n] as const;
+    const results = offsets.map(() => ({
       o: slice(device, Tensor.zeros(shape)),
       lse: slice(device, Tensor.zeros(shape.slice(0, 3))),
     }));
     const encoder = device.createCommandEncoder();
-    plan.encode(encoder, { ...operands, ...results[0] });
-    plan.encode(encoder, { ...operands, ...results[1] }, { offset: [64, 0] });
+    for (const [n, offset] of offsets.entries()) {
+      plan.encode(encoder, { ...operands, ...results[n] }, { offset });
+    }
     device.queue.submit([encoder.finish()]);
-    for (const [n, offset] of [0, 64].entries()) {
+    for (const [n, offset] of [0, 64, 128, 2n ** 33n + 64n].entries()) {
       const { o, lse } = exactResults({ ...call, options: dropped(offset) });
       expectAgreement(
         { o: await read(device, o, results[n].o), lse: await read(device, lse, results[n].lse) },

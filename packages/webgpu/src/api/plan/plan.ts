@@ -4,14 +4,22 @@ import type { KernelParts } from '../../codegen/kernel-spec.ts';
 import { demandSupport } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
+import type { Uint64 } from './uint64.ts';
 
 /** Numbers that may change between calls of `encode` without a new plan. */
 export interface EncodeOptions {
-  /** The dropout seed as two 32-bit words, the low word first. Default: that of the problem. */
-  readonly seed?: U64Words | undefined;
-  /** The dropout offset as two 32-bit words, the low word first. Default: that of the problem. */
-  readonly offset?: U64Words | undefined;
+  /** The dropout seed. Default: that of the problem. */
+  readonly seed?: Uint64 | undefined;
+  /** The dropout offset. Default: that of the problem. */
+  readonly offset?: Uint64 | undefined;
   /** The factor of the scores. Default: that of the problem. */
+  readonly scale?: number | undefined;
+}
+
+/** The numbers of a call as kernels take them: 64-bit integers are two words. */
+export interface CallNumbers {
+  readonly seed?: U64Words | undefined;
+  readonly offset?: U64Words | undefined;
   readonly scale?: number | undefined;
 }
 
@@ -27,29 +35,28 @@ export interface PlanOptions {
   readonly unaligned?: Iterable<string> | undefined;
 }
 
+/** For plans whose callers have the numbers of a call as kernels take them. */
+export const asGiven = (numbers: CallNumbers): CallNumbers => numbers;
+
 /**
  * Plans the kernels of a problem, with its scale and its dropout.
- * @param check throws if the caller passes invalid options to `encode`.
+ * @param numbersOf the numbers of a call; throws if the caller passes invalid options to `encode`.
  */
-export function makePlan(
+export function makePlan<Options>(
   ctx: GpuContext,
   { layouts, ...parts }: KernelParts & Partial<Pick<AttentionPlan, 'layouts'>>,
   { dropout, scale: own }: Pick<AttentionProblem, 'dropout' | 'scale'>,
-  check: (options: EncodeOptions) => void = () => {},
-): Plan {
+  numbersOf: (options: Options) => CallNumbers,
+): KernelPlan<Options> {
   demandSupport(ctx.planReasons(parts));
   const drawn = dropout?.kind === 'philox' ? dropout : { seed: [0, 0] as const, offset: [0, 0] as const };
-  const inputsOf = ({ seed = drawn.seed, offset = drawn.offset, scale = own }: EncodeOptions) => {
+  const inputsOf = ({ seed = drawn.seed, offset = drawn.offset, scale = own }: CallNumbers) => {
     return { scale, seedLow: seed[0], seedHigh: seed[1], offsetLow: offset[0], offsetHigh: offset[1] };
   };
   const usual = inputsOf({});
-  return ctx.plan<EncodeOptions>({
+  return ctx.plan<Options>({
     ...parts,
     ...(layouts && { expected: layouts }),
-    inputs(options) {
-      if (!options) return usual;
-      check(options);
-      return inputsOf(options);
-    },
+    inputs: options => (options ? inputsOf(numbersOf(options)) : usual),
   });
 }

@@ -4,7 +4,7 @@ import { exactResults, normal, type Results } from '../../../testing/attention/a
 import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
 import { plainMatrixTile } from '../../../testing/attention/plain-matrix-tile.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
-import { makePlan } from '../../api/plan/plan.ts';
+import { asGiven, makePlan } from '../../api/plan/plan.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import {
   type SubgroupTileShape,
@@ -39,7 +39,7 @@ const { forward } = problem;
 /** Runs kernels on the operands of the problem and returns some of the tensors that they write. */
 async function run({ kernels, spans }: AttentionPlan, names: readonly string[]): Promise<Results> {
   const ctx = await sharedContext();
-  const plan = makePlan(ctx, { kernels, spans }, forward);
+  const plan = makePlan(ctx, { kernels, spans }, forward, asGiven);
   const given = Object.entries(operands).flatMap(([name, t]) => (t instanceof Tensor ? [{ name, t }] : []));
   const tensors = Object.fromEntries(given.map(({ name, t }) => [name, ctx.upload(t)]));
   for (const name of names) tensors[name] = ctx.allocate(exact[name].shape, exact[name].dtype);

@@ -1,10 +1,10 @@
 import {
+  checkShape,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
   nearestName,
   type OperandLayout,
-  sameShape,
 } from '@tilewise/core';
 import { isInWorkspace } from '../../codegen/shader-part.ts';
 import { checkKind } from '../../device/check-kind.ts';
@@ -119,8 +119,7 @@ function sliceOf(
 function checkTensor(argument: string, given: GpuTensor, { dtypes, shape, strides }: ExpectedTensor): void {
   if (!dtypes.includes(given.dtype))
     throw new InvalidDTypeError(argument, `must be ${dtypes.join(' or ')}, got ${given.dtype}`);
-  if (!sameShape(given.shape, shape))
-    throw new InvalidShapeError(argument, `must have shape [${shape}], got [${given.shape}]`);
+  checkShape(argument, given.shape, shape);
   if (shape.some((n, d) => n > 1 && given.strides[d] !== strides[d]))
     throw new InvalidArgumentError(argument, `must have strides [${strides}], got [${given.strides}]`);
 }
