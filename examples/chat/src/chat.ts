@@ -38,6 +38,8 @@ export async function openChat<T extends TensorDesc>(
       const part = stream.push(token);
       if (part !== '') yield part;
     }
+    const rest = stream.end();
+    if (rest !== '') yield rest;
   }
 
   return {

@@ -19,7 +19,7 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
    * @throws the errors of `generateBatch`.
    */
   generate(
-    prompt: readonly number[],
+    prompt: ArrayLike<number>,
     options: Partial<GenerateOptions> = {},
   ): AsyncGenerator<number, void, undefined> {
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

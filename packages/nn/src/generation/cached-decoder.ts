@@ -79,7 +79,7 @@ export function cachedDecoder<T extends TensorDesc>(
   return {
     async read(added, signal) {
       for (const [b, tokens] of added.entries()) {
-        texts[b].push(...tokens);
+        for (const token of tokens) texts[b].push(token);
         const own = anglesAt(texts[b].length);
         if (own !== angles[b]) cached[b] = 0;
         angles[b] = own;

@@ -15,7 +15,7 @@ const load = (config = tinyLlama) => loadModel(filesOf(config), { engine: cpuEng
 
 async function textOf(
   model: Model<Tensor>,
-  prompt: readonly number[],
+  prompt: ArrayLike<number>,
   options: GenerateOptions,
 ): Promise<number[]> {
   const text: number[] = [];
@@ -100,6 +100,13 @@ test('a stop token ends its text alone', async () => {
   const model = await load();
   const [first] = await greedy(model, [1, 2, 3], 1);
   expect(await textOf(model, [1, 2, 3], { maxNewTokens: 5, stopTokens: [first] })).toEqual([first]);
+});
+
+test('a prompt may be a typed array', async () => {
+  const model = await load();
+  expect(await textOf(model, Uint32Array.of(1, 2, 3), { maxNewTokens: 4 })).toEqual(
+    await textOf(model, [1, 2, 3], { maxNewTokens: 4 }),
+  );
 });
 
 test('a signal ends it with its reason', async () => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type TensorDesc, TilewiseError } from '@tilewise/core';
 import { toU64 } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
-import { hasMethod, integerFrom, integers, required, signalRule } from '../checks/rules.ts';
+import { integerFrom, integers, required, signalRule } from '../checks/rules.ts';
 import { checkModel, type Model } from '../model/model.ts';
 import { cachedDecoder } from './cached-decoder.ts';
 import { type SamplingOptions, samplingRules, tokenOf } from './sampling.ts';
@@ -31,7 +31,7 @@ const generateRules: FieldRules<GenerateOptions> = {
  */
 export async function* generateBatch<T extends TensorDesc>(
   model: Model<T>,
-  prompts: readonly (readonly number[])[],
+  prompts: readonly ArrayLike<number>[],
   options: GenerateOptions,
 ): AsyncGenerator<readonly (number | null)[], void, undefined> {
   checkModel(model);
@@ -43,27 +43,24 @@ export async function* generateBatch<T extends TensorDesc>(
   toU64(seed, 'seed');
   const { vocabulary } = definition.decoder;
   const isToken = (token: unknown): boolean => integers.holds([token]) && Number(token) < vocabulary;
-  // Typed arrays are prompts too.
-  const isPrompt = (prompt: readonly number[]): boolean =>
-    hasMethod(prompt, 'every') && prompt.length > 0 && prompt.every(isToken);
-  if (!Array.isArray(prompts) || prompts.length === 0 || !prompts.every(isPrompt))
+  const texts = Array.isArray(prompts) ? prompts.map(prompt => Array.from<number>(prompt ?? [])) : [];
+  if (texts.length === 0 || !texts.every(text => text.length > 0 && text.every(isToken)))
     throw new InvalidArgumentError(
       'prompts',
       `must be non-empty lists of tokens from 0 to ${vocabulary - 1}`,
     );
   if (maxNewTokens === 0) return;
-  const texts = prompts.map(prompt => [...prompt]);
-  const length = Math.max(...prompts.map(prompt => prompt.length)) + maxNewTokens;
+  const length = Math.max(...texts.map(text => text.length)) + maxNewTokens;
   const most = definition.decoder.positions?.count;
   if (most !== undefined && length > most)
     throw new InvalidArgumentError(
       'maxNewTokens',
       `makes ${length} tokens, but the model has ${most} positions`,
     );
-  const decoder = cachedDecoder(model, definition, { batch: prompts.length, length });
+  const decoder = cachedDecoder(model, definition, { batch: texts.length, length });
   try {
-    let logits = await decoder.read(prompts, signal);
-    const ended = prompts.map(() => false);
+    let logits = await decoder.read(texts, signal);
+    const ended = texts.map(() => false);
     for (let step = 0; step < maxNewTokens; step++) {
       signal?.throwIfAborted();
       const tokens = texts.map((text, row) => {
@@ -88,7 +85,7 @@ export async function* generateBatch<T extends TensorDesc>(
 /** Like `generateBatch`, for one text: yields each token as soon as it is chosen. */
 export async function* generate<T extends TensorDesc>(
   model: Model<T>,
-  prompt: readonly number[],
+  prompt: ArrayLike<number>,
   options: GenerateOptions,
 ): AsyncGenerator<number, void, undefined> {
   for await (const [token] of generateBatch(model, [prompt], options)) if (token !== null) yield token;

@@ -120,6 +120,17 @@ test('tokens that come one by one become whole characters', async () => {
   expect(parts.join('')).toBe(text);
   expect(parts.filter(part => part.includes('\ufffd'))).toEqual([]);
   expect(parts).toContain('🙂');
+  expect(stream.end()).toBe('');
+});
+
+test('a text that ends with an incomplete character gets the rest at its end', async () => {
+  const tokenizer = await load();
+  const tokens = tokenizer.encode('ü').slice(0, -1);
+  const stream = tokenizer.stream();
+  expect(tokens.map(token => stream.push(token)).join('')).toBe('');
+  expect(stream.end()).toBe(tokenizer.decode(tokens));
+  expect(tokenizer.decode(tokens)).toContain('\ufffd');
+  expect(stream.end()).toBe('');
 });
 
 test('spaces before punctuation stay, whatever the files of a BPE say', async () => {

@@ -30,7 +30,7 @@ export interface TextTokenizer {
    * @throws InvalidArgumentError unless the tokens are whole numbers; CheckpointError if the file of the
    * tokenizer is damaged where it says how to decode.
    */
-  decode(tokens: readonly number[]): string;
+  decode(tokens: ArrayLike<number>): string;
   /**
    * The tokens of a conversation in the model's chat template, up to the start of the assistant's answer.
    * @throws TilewiseError `UNSUPPORTED` for a model without a template, and for messages that the template
@@ -45,6 +45,8 @@ export interface TextTokenizer {
 export interface TextStream {
   /** The text that a token adds; empty while the bytes of a character are incomplete. */
   push(token: number): string;
+  /** The rest of a text that ends with an incomplete character, which is U+FFFD. */
+  end(): string;
 }
 
 const file = 'tokenizer.json';
@@ -76,7 +78,7 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
       return ids;
     });
   };
-  const decode = (given: readonly number[], clean_up_tokenization_spaces: boolean): string => {
+  const decode = (given: ArrayLike<number>, clean_up_tokenization_spaces: boolean): string => {
     const tokens = Array.from(given);
     if (!tokens.every(Number.isSafeInteger))
       throw new InvalidArgumentError('tokens', `must be whole numbers, got ${describeValue(given)}`);
@@ -152,6 +154,11 @@ function textStream(decode: (tokens: readonly number[]) => string): TextStream {
         written = decode(tokens);
       }
       return added;
+    },
+    end() {
+      const rest = decode(tokens).slice(written.length);
+      written += rest;
+      return rest;
     },
   };
 }
