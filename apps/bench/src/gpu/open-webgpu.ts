@@ -4,7 +4,7 @@ import { createContext, type GpuContext } from '@tilewise/webgpu';
 import { matrixTiles } from '@tilewise/webgpu/matrix';
 import { createTrace, formatTrace, takeTrace } from '@tilewise/webgpu/trace';
 import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
-import { parseChoices } from '../parse-choices.ts';
+import { parseChoice } from '../parse-choices.ts';
 import { type SuiteOption, type SuiteOptions, UsageError } from '../suite.ts';
 import { giveWay } from './give-way.ts';
 
@@ -81,7 +81,7 @@ export async function openWebGpu({
   tiles = 'matrix',
   trace: file,
 }: SuiteOptions = {}): Promise<BenchGpu> {
-  const [choice] = parseChoices('tiles', String(tiles), tileChoices);
+  const choice = parseChoice('tiles', String(tiles), tileChoices);
   const asked = typeof given === 'string' ? given.split(',').map(name => name.trim()) : undefined;
   if (asked?.some(name => !/^\w+$/.test(name))) {
     throw new UsageError(`--toggles must be names of toggles, got '${given}'.`);

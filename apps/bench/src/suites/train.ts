@@ -71,6 +71,8 @@ export const train: Suite = {
       throw new UsageError(`--rounds must be a whole number of at least 1, got '${options.rounds}'.`);
     const chosen = parseChoices('cases', String(cases), caseNames);
     const on = parseChoices('engine', String(engine), engines);
+    if (options.threads === true && !on.includes('cpu'))
+      throw new UsageError('--threads needs the cpu engine.');
     const autocast =
       options.autocast === undefined
         ? []
@@ -94,7 +96,7 @@ async function* measure(of: TrainingCase, { rounds, progress, ...settings }: Set
   const closing: (() => unknown)[] = [];
   try {
     const entries = await openEntries(of, settings, closing);
-    const isShared = settings.on.includes('cpu') && settings.options.threads === true;
+    const isShared = settings.options.threads === true;
     const product = isShared ? await wasmMatmul(64, false) : null;
     const second = product?.startSecondThread();
     closing.push(() => second?.end());

@@ -3,7 +3,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { summary } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
 import { openWebGpu } from '../../gpu/open-webgpu.ts';
-import { parseChoices } from '../../parse-choices.ts';
+import { parseChoice } from '../../parse-choices.ts';
 import { findPeer } from '../../peers/peer-module.ts';
 import { type SuiteOptions, UsageError, WrongResult } from '../../suite.ts';
 import type { Row } from '../../table.ts';
@@ -46,8 +46,9 @@ export async function* continueTexts(
   for (const [name, text] of Object.entries({ context, rounds }))
     if (!Number.isSafeInteger(Number(text)) || Number(text) < 2)
       throw new UsageError(`--${name} must be a whole number of at least 2, got '${text}'.`);
-  const [on] = parseChoices('engine', String(engine), ['cpu', 'webgpu'] as const);
-  const [architecture] = parseChoices('model', String(options.model ?? architectures[0]), architectures);
+  const on = parseChoice('engine', String(engine), ['cpu', 'webgpu'] as const);
+  const architecture = parseChoice('model', String(options.model ?? architectures[0]), architectures);
+  if (options.threads === true && on !== 'cpu') throw new UsageError('--threads needs the cpu engine.');
   const config = configOf(decoderSizes, architecture);
   const folder = typeof onnxruntime === 'string' ? onnxruntime : installed;
   const isInstalled = findPeer(folder, 'onnxruntime-web') !== null;
