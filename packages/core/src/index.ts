@@ -4,6 +4,7 @@ export { type Cost, cost, type Work } from './attention/cost.ts';
 export type { VisibilityOperands } from './attention/host/visibility.ts';
 export { checkPartials, mergePartials, type PartialAttention } from './attention/merge-partials.ts';
 export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
+export { checkLayout } from './attention/operands/check-layout.ts';
 export { fp8OperandTable, mxfp8OperandTable, mxfp8Shape } from './attention/operands/fp8-table.ts';
 export { operandLayout, rowsFootprint } from './attention/operands/layouts.ts';
 export type * from './attention/operands/operand.ts';

@@ -186,7 +186,10 @@ describe('mods', () => {
 describe('masks', () => {
   check({
     'a mask is a tensor': [{ mask: null }, 'InvalidArgumentError: mask must not be null: leave it out'],
-    'a mask is boolean': [{ mask: f32(5, 7) }, 'InvalidDTypeError: mask must be bool or u8, got f32'],
+    'a mask is boolean': [
+      { mask: f32(5, 7) },
+      'InvalidDTypeError: mask must be bool or u8, got f32 (pass a mask of numbers as bias)',
+    ],
     'a mask broadcasts to the scores': [
       { mask: bool(2, 2, 5, 7) },
       'InvalidShapeError: mask must be broadcastable to [2,4,5,7], got shape [2,2,5,7]',

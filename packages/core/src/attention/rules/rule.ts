@@ -39,11 +39,15 @@ export function shapeRule<P>(argument: string, broken: Rule<P>['broken']): Rule<
   return { argument, kind: 'shape', broken };
 }
 
-/** The rule that an operand, if the problem has it, has a dtype that the operand table allows. */
+/**
+ * The rule that an operand, if the problem has it, has a dtype that the operand table allows.
+ * @param hint the end of the error.
+ */
 export function dtypeRule<P>(
   argument: string,
   operand: OperandName,
   dtypeOf: (problem: P) => DType | undefined,
+  hint = '',
 ): Rule<P> {
   const { dtypes = [] } = operandTable[operand];
   return {
@@ -51,7 +55,7 @@ export function dtypeRule<P>(
     kind: 'dtype',
     broken: problem => {
       const dtype = dtypeOf(problem);
-      return dtype === undefined || dtypes.includes(dtype) ? null : dtypeText(dtypes, dtype);
+      return dtype === undefined || dtypes.includes(dtype) ? null : dtypeText(dtypes, dtype) + hint;
     },
   };
 }

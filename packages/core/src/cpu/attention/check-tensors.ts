@@ -1,12 +1,10 @@
 import { required } from '../../attention/host/required.ts';
+import { checkLayout } from '../../attention/operands/check-layout.ts';
 import { mxfp8OperandTable } from '../../attention/operands/fp8-table.ts';
 import type { OperandLayout } from '../../attention/operands/operand.ts';
 import { operandLayouts, operandTable } from '../../attention/operands/table.ts';
 import { fp8AmaxNames, fp8ScalarNames } from '../../attention/problem/fp8.ts';
 import type { AttentionProblem, BackwardProblem, GradientName } from '../../attention/problem/problem.ts';
-import { InvalidArgumentError, InvalidDTypeError } from '../../errors.ts';
-import { checkShape } from '../../tensor/checks/check-tensor.ts';
-import { dtypeText } from '../../tensor/checks/dtype-text.ts';
 import { contiguousStrides } from '../../tensor/shape.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
@@ -36,15 +34,4 @@ export function createCheckTensors(problem: AttentionProblem | BackwardProblem):
   return tensors => {
     for (const [name, layout] of layouts) checkLayout(name, required(name, tensors[name]), layout);
   };
-}
-
-function checkLayout(
-  name: string,
-  { dtype, shape: given, strides: steps }: Tensor,
-  { dtypes, shape, strides }: OperandLayout,
-): void {
-  if (!dtypes.includes(dtype)) throw new InvalidDTypeError(name, dtypeText(dtypes, dtype));
-  checkShape(name, given, shape);
-  if (shape.some((n, d) => n > 1 && steps[d] !== strides[d]))
-    throw new InvalidArgumentError(name, `must have strides [${strides}], got [${steps}]`);
 }

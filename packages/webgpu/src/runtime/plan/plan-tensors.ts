@@ -1,7 +1,6 @@
 import {
-  checkShape,
+  checkLayout,
   InvalidArgumentError,
-  InvalidDTypeError,
   InvalidShapeError,
   nearestName,
   type OperandLayout,
@@ -109,17 +108,6 @@ function sliceOf(
     return slice;
   }
   const { buffer, byteOffset } = ctx.checkOwn(argument, given);
-  if (expected) checkTensor(argument, given, expected);
+  if (expected) checkLayout(argument, given, expected);
   return { buffer, offset: byteOffset };
-}
-
-/**
- * @throws InvalidDTypeError, InvalidShapeError or InvalidArgumentError if the tensor does not match the plan.
- */
-function checkTensor(argument: string, given: GpuTensor, { dtypes, shape, strides }: ExpectedTensor): void {
-  if (!dtypes.includes(given.dtype))
-    throw new InvalidDTypeError(argument, `must be ${dtypes.join(' or ')}, got ${given.dtype}`);
-  checkShape(argument, given.shape, shape);
-  if (shape.some((n, d) => n > 1 && given.strides[d] !== strides[d]))
-    throw new InvalidArgumentError(argument, `must have strides [${strides}], got [${given.strides}]`);
 }
