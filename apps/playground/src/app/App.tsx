@@ -64,7 +64,14 @@ export function App() {
             </ChapterPage>
           </ChapterBoundary>
         ) : (
-          <Home />
+          <>
+            {id !== '' && (
+              <p className="note" role="status">
+                {text.site.noSuchPage(id)}
+              </p>
+            )}
+            <Home />
+          </>
         )}
       </main>
     </>

@@ -109,6 +109,15 @@ describe('the page', () => {
     expect(site.page.url()).toMatch(/\/some\/path\/#\/softmax$/);
   });
 
+  it('says at an unknown address that there is no such page, and shows the first page', async () => {
+    await site.visit('?lang=en#/sofmax');
+    await site.page.getByText(en.site.noSuchPage('sofmax')).waitFor();
+    await heading(en.home.heading);
+    await site.visit('?lang=en');
+    await heading(en.home.heading);
+    expect(await site.page.getByText('There is no page').count()).toBe(0);
+  });
+
   it('Back leads to where the visitor left a chapter, and Next to the top of another', async () => {
     const { page } = site;
     const top = (): Promise<unknown> => page.evaluate('Math.round(scrollY)');
@@ -181,5 +190,10 @@ describe('the page', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'Rd = DRAM[src]' }).waitFor();
+    // A chapter that follows begins at its content, not at the header.
+    await page.getByRole('link', { name: /^Next/ }).focus();
+    await page.keyboard.press('Enter');
+    await heading(en.chapters.softmax.title);
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
   });
 });

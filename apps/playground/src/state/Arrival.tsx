@@ -26,12 +26,20 @@ function whileLoading(scroll: () => void): () => void {
   return end;
 }
 
+/** Whether a chapter was shown before. At the first one, the focus stays at the top of the page. */
+let hasArrived = false;
+
 /**
- * Scrolls to the top of a chapter, to the section that the address names (`#/backward?section=walk-title`),
+ * Moves the focus to the content, because the link that was followed is gone, and keys and screen readers
+ * would start again at the top of the page. Scrolls to the top of a chapter, to the section that the address names (`#/backward?section=walk-title`),
  * or after Back to the place that the visitor left. Each chapter has its own instance, by its key.
  */
 export function Arrival(): null {
   const { section } = usePlace().state;
+  useEffect(() => {
+    if (hasArrived) document.getElementById('main')?.focus({ preventScroll: true });
+    hasArrived = true;
+  }, []);
   useEffect(() => {
     const left = leftPlace();
     if (left !== null) return whileLoading(() => window.scrollTo(0, left));

@@ -17,6 +17,7 @@ export const site: Text['site'] = {
   chapterDocs: 'Dokumentation zu diesem Thema',
   nextChapter: 'Nächstes Kapitel',
   loading: title => `${title} wird geladen …`,
+  noSuchPage: name => `Es gibt keine Seite „${name}“. Dies ist die erste Seite; sie führt zu allen Kapiteln.`,
   language: 'Sprache',
   theme: { light: 'Helles Farbschema verwenden', dark: 'Dunkles Farbschema verwenden' },
   boundary: {

@@ -15,6 +15,8 @@ export const site = {
   chapterDocs: 'Documentation on this topic',
   nextChapter: 'Next chapter',
   loading: (title: string): string => `Loading ${title}…`,
+  noSuchPage: (name: string): string =>
+    `There is no page '${name}'. This is the first page; it lists all chapters.`,
   language: 'Language',
   theme: { light: 'Use the light theme', dark: 'Use the dark theme' },
   boundary: {
