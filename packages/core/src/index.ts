@@ -11,6 +11,7 @@ export type * from './attention/operands/operand.ts';
 export { operandLayouts, operandTable, raggedNames, sideOf } from './attention/operands/table.ts';
 export { type Fp8Readers, fp8Readers, type OptionReaders } from './attention/option-readers.ts';
 export { standardSlopes } from './attention/options/alibi.ts';
+export { bandOf } from './attention/options/band.ts';
 export { nearestName } from './attention/options/nearest-name.ts';
 export type * from './attention/options/options.ts';
 export {

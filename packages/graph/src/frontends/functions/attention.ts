@@ -1,4 +1,11 @@
-import { checkOneOf, type DropoutSchemeName, normalise, type TensorDesc } from '@tilewise/core';
+import {
+  type Alignment,
+  bandOf,
+  type DropoutSchemeName,
+  normalise,
+  type TensorDesc,
+  type Window,
+} from '@tilewise/core';
 import { checkNames } from '../../ir/check-names.ts';
 import { storageDesc } from '../../ir/tensor/storage.ts';
 import { call, traceOf } from './operation-call.ts';
@@ -9,12 +16,12 @@ export interface AttentionOptions {
   /** The factor of q·kᵀ. Default: 1/√Dqk. */
   readonly scale?: number | undefined;
   /**
-   * Each query sees only the keys up to its own. Query i belongs to key i; with `'bottom-right'`, the last
-   * query belongs to the last key.
+   * Each query sees only the keys up to its own. `true` is top-left: query i belongs to key i. With
+   * `'bottom-right'`, the last query belongs to the last key.
    */
-  readonly causal?: boolean | 'bottom-right' | undefined;
-  /** The number of keys before its own that a query sees. Default: all. */
-  readonly left?: number | undefined;
+  readonly causal?: boolean | Alignment | undefined;
+  /** The keys that a query sees around its own. Default: all keys that `causal` shows. */
+  readonly window?: Window | undefined;
   /** c in c·tanh(score / c), which limits the scores. Default: no limit. */
   readonly softcap?: number | undefined;
   /** A bias that is added to the scores; broadcasts to (B, Hq, Sq, Skv). */
@@ -46,7 +53,7 @@ export interface AttentionDropout {
   readonly scheme?: DropoutSchemeName | undefined;
 }
 
-const optionNames = 'scale causal left softcap bias mask seqLensQ seqLensKv dropout'.split(' ');
+const optionNames = 'scale causal window softcap bias mask seqLensQ seqLensKv dropout'.split(' ');
 
 /**
  * Attention as one operation. Its output and log-sum-exp are stored for the backward pass.
@@ -58,8 +65,8 @@ const optionNames = 'scale causal left softcap bias mask seqLensQ seqLensKv drop
  */
 export function attention(q: Operand, k: Operand, v: Operand, options: AttentionOptions = {}): Variable {
   checkNames('options', options, optionNames);
-  const { scale, causal = false, left, softcap, dropout, ...tensors } = options;
-  checkOneOf('causal', causal, [false, true, 'bottom-right']);
+  const { scale, causal, window, softcap, dropout, ...tensors } = options;
+  const { left, right, align } = bandOf({ causal, window }) ?? {};
   const operands: Record<string, Operand> = { q, k, v };
   for (const [name, operand] of Object.entries(tensors)) if (operand !== undefined) operands[name] = operand;
   if (dropout) {
@@ -76,11 +83,8 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
     {
       operands: Object.keys(operands).join(' '),
       results: 'o lse',
-      ...{ scale, softcap, left, p: dropout?.p, scheme: dropout?.scheme },
-      ...(causal !== false && { right: 0 }),
-      ...((causal !== false || left !== undefined) && {
-        align: causal === 'bottom-right' ? causal : 'top-left',
-      }),
+      ...{ scale, softcap, align, p: dropout?.p, scheme: dropout?.scheme },
+      ...{ left: left ?? undefined, right: right ?? undefined },
     },
     // Kernels write lse in f32 for operands of any dtype.
     [isNumber(q) ? 'f32' : q?.dtype, 'f32'],
@@ -97,8 +101,8 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
  */
 function checkAttention(
   { q, k, v, bias, mask }: Readonly<Record<string, TensorDesc>>,
-  { scale, softcap, causal, left, dropout }: AttentionOptions,
+  { scale, softcap, causal, window, dropout }: AttentionOptions,
 ): void {
   const known = dropout && { ...dropout, seed: 0, offset: 0 };
-  normalise({ q, k, v }, { scale, softcap, causal, window: { left }, bias, mask, dropout: known });
+  normalise({ q, k, v }, { scale, softcap, causal, window, bias, mask, dropout: known });
 }

@@ -31,7 +31,7 @@ test.each<[string, () => unknown, string]>([
   [
     'an alignment',
     () => attending({ causal: 'bottom_right' }),
-    'causal must be one of false, true, bottom-right',
+    'causal must be one of false, true, top-left, bottom-right',
   ],
   ['no options', () => attending(null), 'options must be an object, got null'],
   ['a probability', () => attending({ dropout: 0.1 }), 'options.dropout must be an object, got 0.1'],

@@ -85,7 +85,7 @@ export function selfAttention(
       ...{ scale, softcap, seqLensQ: cache?.counts, seqLensKv: lengths },
       // The new tokens are the last ones in the cache.
       ...(causal && { causal: cache ? 'bottom-right' : true }),
-      ...(window !== undefined && { left: window - 1 }),
+      ...(window !== undefined && { window: { left: window - 1 } }),
       ...(alibi && { bias: alibiBias(heads, seen.k.shape[2]) }),
       ...(draw && { dropout: { p, ...draw } }),
     });
