@@ -11,11 +11,11 @@ import { type Bindings, createCheckBindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
 import { LastUploads } from './bindings/last-uploads.ts';
 import { Uploads } from './bindings/uploads.ts';
+import type { BoundTensors } from './executable/bound-tensors.ts';
 import { allocateIntermediates, type Intermediates } from './intermediates.ts';
 import type { CompiledPartition } from './partitions/compiled-partition.ts';
 import type { CompileOptions, Partition } from './partitions/partition.ts';
 import { SerialQueue } from './serial-queue.ts';
-import type { BoundTensors } from './steps/bound-tensors.ts';
 
 /** A compiled graph with known shapes, ready for repeated runs on an engine. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {

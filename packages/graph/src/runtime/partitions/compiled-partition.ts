@@ -14,9 +14,9 @@ import {
   type Ends,
 } from '../bindings/bindings.ts';
 import { contents, Uploads } from '../bindings/uploads.ts';
+import type { BoundTensors } from '../executable/bound-tensors.ts';
+import { type Executable, prepareProgram } from '../executable/executable.ts';
 import { SerialQueue } from '../serial-queue.ts';
-import type { BoundTensors } from '../steps/bound-tensors.ts';
-import { type Executable, prepareProgram } from '../steps/executable.ts';
 
 /** A compiled partition, ready to run on an engine. */
 export interface CompiledPartition<T extends TensorDesc = TensorDesc> {

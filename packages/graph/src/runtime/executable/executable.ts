@@ -1,17 +1,16 @@
-import { InvalidArgumentError, type Shape, type Strides, type TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { BoundWork, TensorEngine } from '@tilewise/core/primitive';
 import { fitToKernels } from '../../compile/attention/fit-to-kernels.ts';
-import { type MemoryPlan, planMemory } from '../../compile/memory-plan.ts';
-import type { Program, ProgramValue, Step } from '../../ir/program/program.ts';
-import { prepareAttentionCall } from './attention-call.ts';
-import { prepareAttentionInPlace } from './attention-in-place.ts';
+import { planMemory } from '../../compile/memory-plan.ts';
+import type { Program } from '../../ir/program/program.ts';
+import { nameOf, prepareStep } from '../steps/prepare-step.ts';
+import type { PreparedStep, StepContext } from '../steps/prepared-step.ts';
+import { noWork } from '../steps/recurring-work.ts';
 import { type BoundTensors, boundTo } from './bound-tensors.ts';
 import { createChanges } from './changes.ts';
 import { createHostNumbers } from './host-numbers.ts';
-import type { PreparedStep, StepContext } from './prepared-step.ts';
-import { preparePrimitive } from './primitive.ts';
-import { noWork } from './recurring-work.ts';
+import { fixedTensors, recentViews } from './program-tensors.ts';
 import { Scratch } from './scratch.ts';
 import { allocateSlots, type Slots } from './shared-slots.ts';
 
@@ -226,72 +225,6 @@ export function prepareProgram<T extends TensorDesc>(
     release() {
       unbind();
       release();
-    },
-  };
-}
-
-/** The name of a step in traces. */
-function nameOf(step: Step): string {
-  if (step.kind === 'primitive') return step.primitive.kind;
-  if (step.kind !== 'attention-call') return step.kind;
-  return step.pass === 'forward' ? 'sdpa' : 'sdpa-backward';
-}
-
-function prepareStep<T extends TensorDesc>(
-  engine: TensorEngine<T>,
-  program: Program,
-  step: Step,
-): PreparedStep<T> {
-  if (step.kind === 'primitive') return preparePrimitive(engine, program, step);
-  const { prepareAttention } = engine;
-  return prepareAttention
-    ? prepareAttentionInPlace(engine, prepareAttention, program, step)
-    : prepareAttentionCall(engine, step);
-}
-
-/** The temporaries, constants and their views, which are the same in every run, by value index. */
-function fixedTensors<T extends TensorDesc>(
-  engine: TensorEngine<T>,
-  { values }: Program,
-  plan: MemoryPlan,
-  slots: readonly T[],
-  constants: ReadonlyMap<number, T>,
-): (T | undefined)[] {
-  const tensorOf = (n: number): T | undefined => {
-    const value = values[n];
-    if (value.kind === 'constant') return constants.get(n);
-    const slot = plan.slotOf.get(n);
-    const base = value.kind === 'view' ? tensorOf(value.of) : slot === undefined ? undefined : slots[slot];
-    return base && engine.primitives.view(base, placeOf(value));
-  };
-  return values.map((_, n) => tensorOf(n));
-}
-
-/** The shape, strides and offset of a value in the memory that it shares. */
-function placeOf(value: ProgramValue): { shape: Shape; strides: Strides; offset?: number | undefined } {
-  const { shape, strides } = value.desc;
-  return { shape, strides, ...(value.kind === 'view' && { offset: value.offset }) };
-}
-
-/**
- * Makes the views of tensors for the values of a program. The last views are kept, because the same tensors
- * usually recur.
- */
-function recentViews<T extends TensorDesc>(
-  { primitives }: TensorEngine<T>,
-  values: readonly ProgramValue[],
-): { of(n: number, base: T): T; clear(): void } {
-  const made: ({ readonly base: T; readonly view: T } | undefined)[] = [];
-  return {
-    of(n, base) {
-      const known = made[n];
-      if (known?.base === base) return known.view;
-      const view = primitives.view(base, placeOf(values[n]));
-      made[n] = { base, view };
-      return view;
-    },
-    clear() {
-      made.length = 0;
     },
   };
 }

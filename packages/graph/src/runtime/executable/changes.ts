@@ -1,7 +1,7 @@
 import { ownerOf, type Program } from '../../ir/program/program.ts';
 import { LastObject } from '../bindings/last-object.ts';
+import type { PreparedStep } from '../steps/prepared-step.ts';
 import { type BoundTensors, boundTo } from './bound-tensors.ts';
-import type { PreparedStep } from './prepared-step.ts';
 
 /** Which steps of a program run on the tensors of their last run. */
 export interface Changes<T> {
