@@ -33,6 +33,7 @@ export interface KernelGrid {
  * A kernel as plain data: what to compile, what to bind, and how many workgroups to run. Made without a GPU.
  */
 export interface KernelSpec {
+  /** What the kernel computes, such as `attention forward`: its label in GPU debuggers and traces. */
   readonly name: string;
   /** The whole module, with the entry point `main`. Also the key of the compiled pipeline. */
   readonly wgsl: string;
@@ -43,6 +44,7 @@ export interface KernelSpec {
    * copied them.
    */
   readonly gathered: readonly StorageBinding[];
+  /** The fields of the `Params` uniform in order, 4 bytes each without gaps. */
   readonly uniforms: readonly UniformField[];
   /** The total number of workgroups, over all dispatches. */
   readonly groups: number;

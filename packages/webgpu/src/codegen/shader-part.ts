@@ -2,6 +2,7 @@ import { composeWgsl, type WgslPiece } from '@tilewise/philox/wgsl';
 
 /** A storage buffer of a kernel. `name` is the name of the tensor that the caller binds. */
 export interface StorageBinding {
+  /** The name of the tensor that the caller binds. */
   readonly name: string;
   /**
    * Its name in WGSL. Default: the tensor's name, which must then not be that of a WGSL function, such as
@@ -10,6 +11,7 @@ export interface StorageBinding {
   readonly variable?: string;
   /** WGSL type of one array element, e.g. `vec4f`. */
   readonly element: string;
+  /** Whether the kernel only reads the tensor. */
   readonly access: 'read' | 'read_write';
   /** The size of one element of the tensor, in bytes. */
   readonly elementBytes: number;
@@ -69,8 +71,11 @@ export type EncodeTimeValue =
 
 /** One 4-byte field of a kernel's `Params` uniform, with its value. */
 export interface UniformField {
+  /** The name of the field: WGSL reads `P.NAME`. */
   readonly name: string;
+  /** The WGSL type of the field. */
   readonly type: 'u32' | 'i32' | 'f32';
+  /** The number, or where `encode` gets the number from. */
   readonly value: number | EncodeTimeValue;
 }
 

@@ -20,7 +20,9 @@ type ContextKernels = Pick<TileTarget, 'tiles'> & {
 /** A GPU device, with this library's tensors and compiled kernels on the device. Made by `createContext`. */
 export class GpuContext extends GpuMemory implements TileTarget {
   readonly tiles: TileSelector | undefined;
+  /** The code of tiles that only some devices use, if it was loaded for this device. */
   readonly tileKinds: DeviceTiles;
+  /** The code of options that was loaded with the context: the option `load` of `createContext`. */
   readonly modules: LoadedModules;
   readonly #calls = new CallMemo();
   readonly #plans = new PlanCache();

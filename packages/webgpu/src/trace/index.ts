@@ -18,7 +18,9 @@ export function createTrace(): GpuTrace {
 
 /** A file that, written as JSON, opens in Chrome (`chrome://tracing`) and Perfetto (`ui.perfetto.dev`). */
 export interface TraceFile {
+  /** The timed kernels, partitions and passes, and the names of their rows. */
   readonly traceEvents: readonly TraceEvent[];
+  /** The unit in which a viewer shows times. The events themselves are in microseconds. */
   readonly displayTimeUnit: 'ms';
 }
 

@@ -14,6 +14,7 @@ export interface TraceRecord {
 
 /** One event of the trace event format that Chrome and Perfetto read. */
 export interface TraceEvent {
+  /** The name of the kernel, partition or pass; for metadata `process_name` or `thread_name`. */
   readonly name: string;
   /** `kernel`, `partition` or `pass`; undefined for metadata. */
   readonly cat?: string;
@@ -23,8 +24,11 @@ export interface TraceEvent {
   readonly ts?: number;
   /** The duration, in microseconds. */
   readonly dur?: number;
+  /** The clock that timed the event: 1 for that of the GPU, 2 for that of this thread. */
   readonly pid: number;
+  /** The row of the event: on the GPU 1 for passes, 2 for partitions, 3 for kernels; on the thread 1. */
   readonly tid: number;
+  /** The partition and the number of workgroups of a timed event; the `name` of a process or thread. */
   readonly args?: Readonly<Record<string, string | number>>;
 }
 

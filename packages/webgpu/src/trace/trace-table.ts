@@ -2,7 +2,9 @@ import type { TraceEvent } from './trace-events.ts';
 
 /** The total time of all kernels, or all partitions, with one name. */
 export interface TraceRow {
+  /** The name of the kernel or partition. */
   readonly name: string;
+  /** How often it ran. */
   readonly calls: number;
   /** Milliseconds of all calls together. */
   readonly ms: number;

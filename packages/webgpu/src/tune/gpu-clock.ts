@@ -12,12 +12,14 @@ export type ClockKind = 'timestamps' | 'wall clock';
 
 /** Times passes on one device. */
 export interface GpuClock {
+  /** What the clock reads. */
   readonly kind: ClockKind;
   /**
    * Runs the work and returns the milliseconds that one run took. The work is recorded `count` times into one
    * pass, and the time is divided by `count`; run n of a round is recorded as round `round · count + n`.
    */
   once(encode: Encode, round: number, count?: number): Promise<number>;
+  /** Frees the clock's GPU objects. */
   destroy(): void;
 }
 

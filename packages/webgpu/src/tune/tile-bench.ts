@@ -20,7 +20,9 @@ import { describedTile, type TileDescription } from './tile-description.ts';
 
 /** The time that a plan took with a tile. */
 export interface TileTiming {
+  /** The kernel that ran with the tile. */
   readonly role: TileRole;
+  /** The tile, as plain data for `tilesFrom`. */
   readonly tile: TileDescription;
   /**
    * Milliseconds of the plan that contains the kernel, the median of the rounds. The plans of backward

@@ -18,6 +18,7 @@ import { checkDescription } from './tile-description.ts';
 export interface TileModel {
   /** The class of the adapter: `nvidia`, `amd`, `apple`, `intel`, `qualcomm`, `arm` or `unknown`. */
   readonly adapterClass: string;
+  /** The tile that the prediction is for. */
   readonly tile: WorkgroupTileShape;
   /** Bytes of storage buffers read per floating-point operation of the kernel. */
   readonly storageBytesPerFlop: number;

@@ -45,8 +45,11 @@ export interface Tuning {
 
 /** A tile that was not timed, with the reason. */
 export interface OmittedTile {
+  /** The kernel that the tile was a candidate for. */
   readonly role: TileRole;
+  /** The tile, as plain data. */
   readonly tile: TileDescription;
+  /** Why it was not timed: the device lacks something, its results differ, or time ran out. */
   readonly reason: string;
 }
 

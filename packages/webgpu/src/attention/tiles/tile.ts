@@ -33,7 +33,9 @@ export const stationaryOf = (role: TileRole): Stationary => (role === 'dkdv' ? '
 export interface Tile {
   /** The sizes that the tile was made from: plain data, which can be stored as JSON. */
   readonly shape: { readonly kind?: string };
+  /** The lanes of the workgroup, and the scores of each lane. */
   readonly grid: LaneGrid;
+  /** Writes the WGSL of the tile: where operands and sums are stored, and how they are multiplied. */
   readonly backend: TileBackend;
   /** The type in which kernels read operands. */
   readonly operandType: 'f32' | 'f16';

@@ -6,11 +6,15 @@ import type { SubgroupMatrixConfig } from './subgroup-matrix-configs.ts';
  * and read without a device.
  */
 export interface Capabilities {
+  /** The number of storage buffers that one kernel can bind; at least 8. */
   readonly maxStorageBuffersPerShaderStage: number;
   /** Bytes. */
   readonly maxComputeWorkgroupStorageSize: number;
+  /** The largest part of a buffer that a kernel can bind, in bytes; at least 128 MiB. */
   readonly maxStorageBufferBindingSize: number;
+  /** A binding must start at a multiple of this number of bytes, which is at most 256. */
   readonly minStorageBufferOffsetAlignment: number;
+  /** The names of the device's WebGPU features, such as 'shader-f16', sorted. */
   readonly features: readonly string[];
   /**
    * Vendor and architecture as reported by the adapter, such as 'nvidia ampere'; '' if the adapter hides

@@ -5,9 +5,13 @@ import { subgroupMatrixFeature } from '../webgpu-flags.ts';
  * f32.
  */
 export interface SubgroupMatrixConfig {
+  /** Rows of the left matrix and of the sums. */
   readonly M: 8 | 16;
+  /** Columns of the right matrix and of the sums. */
   readonly N: 8 | 16;
+  /** Columns of the left matrix and rows of the right: the number of products in a sum. */
   readonly K: 8 | 16;
+  /** The type of the elements of both matrices. The sums are f32. */
   readonly component: 'f16' | 'f32';
 }
 

@@ -19,6 +19,7 @@ import { checkFits } from './tensor-storage.ts';
  * `offset` is in bytes.
  */
 export interface WrapDesc extends PartialDesc {
+  /** The start of the tensor in the buffer, in bytes; a multiple of the size of one element. Default 0. */
   readonly offset?: number | undefined;
 }
 

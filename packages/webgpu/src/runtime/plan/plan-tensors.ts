@@ -13,6 +13,7 @@ import { GpuTensor } from '../memory/gpu-tensor.ts';
 
 /** A part of a buffer in which a tensor starts. */
 export interface BufferSlice {
+  /** A buffer with the usage STORAGE, on the device of the plan. */
   readonly buffer: GPUBuffer;
   /**
    * The start of the tensor in bytes; a multiple of the `alignment` that the plan gives for the tensor.
@@ -29,6 +30,7 @@ export type PlanBuffer = GPUBuffer | BufferSlice | GpuTensor;
 
 /** A tensor that a plan binds. */
 export interface PlanTensor {
+  /** The key of its buffer in the `buffers` of `encode`, such as `q` or `mask`. */
   readonly name: string;
   /**
    * The number of bytes from its first to its last element. A buffer must contain the word of 4 bytes in
@@ -40,6 +42,7 @@ export interface PlanTensor {
    * of four if kernels read or write the tensor in vectors.
    */
   readonly alignment: number;
+  /** `read` if no kernel of the plan writes the tensor. */
   readonly access: 'read' | 'read_write';
 }
 

@@ -6,6 +6,7 @@ import type { RowReduction } from '../tile-backend.ts';
 
 /** A tile of subgroup matrices as plain data. M, N and K each divide 16. */
 export interface MatrixTileShape {
+  /** Marks the kind of tile in stored descriptions. */
   readonly kind: 'matrix';
   /** The side whose rows subgroups hold, together with their results. */
   readonly stationary: Stationary;
@@ -13,6 +14,7 @@ export interface MatrixTileShape {
   readonly heldRows?: 16 | 32;
   /** The number of subgroups in a workgroup. */
   readonly subgroups: number;
+  /** The matrices that the tile multiplies, one of the device's `capabilities.subgroupMatrixConfigs`. */
   readonly matrix: SubgroupMatrixConfig;
   /**
    * Whether kernels request subgroups of 32 lanes, on a device that has other sizes too (feature

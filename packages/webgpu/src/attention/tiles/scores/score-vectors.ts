@@ -5,9 +5,13 @@ import { repeat } from '../../../codegen/text.ts';
  * rows, and `cols` vec4s of keys, the first key of which is 4 · x · cols.
  */
 export interface LaneGrid {
+  /** The number of lanes across keys. */
   readonly tx: number;
+  /** The number of lanes across queries. */
   readonly ty: number;
+  /** The number of queries of a lane. */
   readonly rows: number;
+  /** The number of vec4s of keys of a lane, so 4 · `cols` keys. */
   readonly cols: number;
 }
 

@@ -6,10 +6,13 @@ import type { Stationary } from '../tile.ts';
  * memory nor barriers. Subgroups may have any size of at least `group` lanes.
  */
 export interface SubgroupTileShape {
+  /** Marks the kind of tile in stored descriptions. */
   readonly kind: 'subgroup';
   /** The side whose rows lanes hold. */
   readonly stationary: Stationary;
+  /** The number of lanes in a workgroup. */
   readonly lanes: number;
+  /** The number of adjacent lanes that share the rows they read, and of rows read at a time. */
   readonly group: 4 | 8;
   /**
    * The number of rows that a lane holds. With 8, lanes read half as much for each product, but kernels take
