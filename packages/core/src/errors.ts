@@ -30,6 +30,7 @@ export class InvalidDTypeError extends TilewiseError {
 /** A request is valid, but this engine cannot carry it out; `reasons` are those of `checkSupport`. */
 export class UnsupportedError extends TilewiseError {
   override readonly name: string = 'UnsupportedError';
+  /** Why the engine cannot run the problem, one sentence each. */
   readonly reasons: readonly string[];
   constructor(engine: string, reasons: readonly string[]) {
     super('UNSUPPORTED', `the ${engine} engine cannot run this problem: ${reasons.join('; ')}`);

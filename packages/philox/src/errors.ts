@@ -14,6 +14,7 @@ export type ErrorCode =
 export interface TilewiseErrorOptions {
   /** The name of the offending argument, as the caller wrote it: `seed`, `options.dropout.p`. */
   readonly argument?: string | undefined;
+  /** The error that caused this one. */
   readonly cause?: unknown;
 }
 
@@ -23,7 +24,9 @@ export interface TilewiseErrorOptions {
  */
 export class TilewiseError extends Error {
   override readonly name: string = 'TilewiseError';
+  /** The kind of rule that was broken, for programs. */
   readonly code: ErrorCode;
+  /** The name of the offending argument, as the caller wrote it; undefined if the error is about none. */
   readonly argument: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: TilewiseErrorOptions = {}) {

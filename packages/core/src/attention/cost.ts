@@ -10,6 +10,7 @@ import { validate } from './rules/forward-rules.ts';
 export interface Cost {
   /** Visible (query head, query, key) triples over the batch. */
   readonly pairs: number;
+  /** Forward for o. */
   readonly forward: Work;
   /** Backward for dq, dk, dv and (in bytes) dbias, with the scores recomputed. */
   readonly backward: Work;

@@ -10,9 +10,13 @@ import type { Rule } from './rules/rule.ts';
  * options. A bundle without these options leaves the functions out.
  */
 export interface Fp8Readers {
+  /** Reads the scales and descales of the option `fp8`. */
   readonly scalars: typeof fp8Scalars;
+  /** Reads `fp8.formatP`. */
   readonly format: typeof fp8Format;
+  /** Reads the tensors of the option `mxfp8`. */
   readonly tensors: typeof mxfp8Tensors;
+  /** The rules of a forward problem with one of these options. */
   readonly rules: readonly Rule<AttentionProblem>[];
 }
 

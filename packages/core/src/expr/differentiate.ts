@@ -9,7 +9,9 @@ import { operands } from './nodes/walk.ts';
  * read.
  */
 export interface LoadGradient {
+  /** The index that is read, an i32 expression for each dimension. */
   readonly index: readonly Expr[];
+  /** The derivative of the whole expression with respect to the element read, f32. */
   readonly partial: Expr;
 }
 

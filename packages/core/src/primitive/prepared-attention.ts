@@ -3,8 +3,9 @@ import type { BoundWork } from './bound-work.ts';
 
 /** The values that may change from one run of attention to the next, and the memory of the run. */
 export interface AttentionRun<T> {
-  /** 64-bit words, low and high, of the dropout seed and offset. Default: those of the problem. */
+  /** The dropout seed as 64-bit words, low and high. Default: that of the problem. */
   readonly seed?: readonly [low: number, high: number] | undefined;
+  /** The dropout offset as 64-bit words, low and high. Default: that of the problem. */
   readonly offset?: readonly [low: number, high: number] | undefined;
   /** Default: that of the problem. */
   readonly scale?: number | undefined;

@@ -80,6 +80,7 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
 
 /** An engine that runs plain operations as well as attention, which is all that a graph needs. */
 export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<T> {
+  /** Prepares and runs plain operations on the engine's tensors. */
   readonly primitives: Primitives<T>;
   /**
    * Runs the operations that `work` starts before it returns as one batch: a device submits all of them at

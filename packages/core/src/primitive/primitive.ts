@@ -10,20 +10,24 @@ import type { Expr } from '../expr/nodes/expr.ts';
  */
 export interface MapPrimitive {
   readonly kind: 'map';
+  /** An element of the output. */
   readonly value: Expr;
 }
 
 /**
- * Reduces over `axes` of `domain`, the shape to which the inputs are broadcast. `element` is the expression
- * that is reduced, as in a map; `result` is an expression of `reduced` that gives the stored value. The
- * output has the shape of the domain with 1 along the reduced axes.
+ * Reduces an expression of the inputs. The output has the shape of the domain with 1 along the reduced axes.
  */
 export interface ReducePrimitive {
   readonly kind: 'reduce';
+  /** How elements are combined. */
   readonly op: 'sum' | 'prod' | 'max' | 'min';
+  /** The dimensions of `domain` that are reduced. */
   readonly axes: readonly number[];
+  /** The shape to which the inputs are broadcast. */
   readonly domain: readonly number[];
+  /** The value that is reduced, as in a map. */
   readonly element: Expr;
+  /** The stored value, an expression of `reduced`. */
   readonly result: Expr;
 }
 
@@ -35,8 +39,11 @@ export interface ReducePrimitive {
  */
 export interface RowsPrimitive {
   readonly kind: 'rows';
+  /** The shape to which all tensors are broadcast. */
   readonly domain: readonly number[];
+  /** The dimensions of `domain` that all reductions reduce. */
   readonly axes: readonly number[];
+  /** The reductions, each of which may read the results of those before it. */
   readonly reductions: readonly Pick<ReducePrimitive, 'op' | 'element' | 'result'>[];
   /** The outputs: the index of a reduction for its result, or an expression as in a map. */
   readonly outputs: readonly (number | Expr)[];
@@ -57,18 +64,21 @@ export interface MatMulPrimitive {
   readonly kind: 'matmul';
   /** The number of products. Default: 1. */
   readonly terms?: number;
+  /** The stored value. Default: the product. */
   readonly result?: Expr;
 }
 
 /**
  * Softmax along `axis`, or its logarithm. Outputs: the result and, if wanted, `stats` = max + ln Σ e^(x −
- * max) with 1 along the axis. If a row is −∞ throughout, the result is NaN with `none`; with `inf-as-zero`
- * the result is 0, and stats 0.
+ * max) with 1 along the axis.
  */
 export interface SoftmaxPrimitive {
   readonly kind: 'softmax';
+  /** The dimension along which the probabilities sum to 1. */
   readonly axis: number;
+  /** Whether the result is the logarithm of the softmax. */
   readonly log: boolean;
+  /** The result of a row that is −∞ throughout: NaN with `none`; 0, and stats 0, with `inf-as-zero`. */
   readonly mode: 'none' | 'inf-as-zero';
 }
 
@@ -80,6 +90,7 @@ export interface SoftmaxPrimitive {
  */
 export interface RandomPrimitive {
   readonly kind: 'random';
+  /** `bernoulli` gives 0 or 1, `uniform` numbers in (0, 1]. */
   readonly distribution: 'bernoulli' | 'uniform';
 }
 
@@ -99,6 +110,7 @@ export interface ScatterAddPrimitive {
  */
 export interface TensorScatterPrimitive {
   readonly kind: 'tensor-scatter';
+  /** The dimension along which the update is placed. */
   readonly axis: number;
 }
 

@@ -7,7 +7,9 @@ import type { Tensor } from '../tensor/tensor.ts';
 
 /** An unrounded result: row-major values of `shape` without gaps. */
 export interface Float64Tensor {
+  /** The extent of each dimension. */
   readonly shape: Shape;
+  /** All elements, row-major. */
   readonly values: Float64Array;
 }
 

@@ -14,7 +14,9 @@ import { type HeadReader, headReader } from './head/read.ts';
 
 /** The inputs of backward; the forward results among them may be those of `sdpaFloat64`, unrounded. */
 export type BackwardInputsFloat64 = Omit<BackwardInputs<Tensor>, 'o' | 'lse'> & {
+  /** The output of forward, rounded or not. */
   readonly o: Tensor | Float64Tensor;
+  /** The lse of forward, rounded or not. */
   readonly lse: Tensor | Float64Tensor;
 };
 

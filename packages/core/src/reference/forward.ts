@@ -15,14 +15,19 @@ import { addWeighted } from './head/row-products.ts';
  * q is packed, else (B, Hq, Sq).
  */
 export interface ForwardFloat64 {
+  /** The output. */
   readonly o: Float64Tensor;
+  /** The natural logarithm of the sum of e^score over each row, with the sink. */
   readonly lse: Float64Tensor;
+  /** The largest score of each row, or its sink if that is larger. */
   readonly max: Float64Tensor;
+  /** The sum of e^(score − max) of each row, with the sink. */
   readonly sumExp: Float64Tensor;
   /** u8 (B, Hq, Sq, Skv), 1 = kept; only if requested. */
   readonly dropoutMask?: Tensor;
   /** (1), if requested. */
   readonly amaxS?: Float64Tensor;
+  /** (1), if requested: the largest |O32| of FP8, before scaleO. */
   readonly amaxO?: Float64Tensor;
 }
 

@@ -14,6 +14,7 @@ import { type CaptureDerivative, createScoreMod } from './score-mod.ts';
  * Masks are not part of the chain: ask `Visibility`, and `bias` for −Infinity.
  */
 export interface ScoreChain {
+  /** The final score of a pair, from its scaled score x. */
   final(x: number, b: number, h: number, i: number, j: number): number;
   /** ∂ final / ∂ x = softcap′(mod(x)) · mod′(x), with softcap′(y) = 1 − tanh(y / c)². */
   derivative(x: number, b: number, h: number, i: number, j: number): number;

@@ -8,8 +8,11 @@ import type { Tensor } from '../tensor/tensor.ts';
 
 /** The derivative with respect to element `index` (row-major) of the captured tensor `name`. */
 export interface CaptureDerivative {
+  /** The name of the captured tensor. */
   readonly name: string;
+  /** The row-major index of the element that the score mod loads. */
   readonly index: number;
+  /** The derivative with respect to this element. */
   readonly value: number;
 }
 

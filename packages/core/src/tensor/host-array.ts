@@ -6,6 +6,7 @@ import type { TensorDesc } from './tensor-desc.ts';
  * takes this type, so that it accepts tensors from any copy of this package and bundles none of their code.
  */
 export interface HostArray extends TensorDesc {
+  /** The storage; 16-bit and 8-bit floats are bit patterns (see `dtypeInfo`). */
   readonly data: TypedArray;
   /** The index of the first element in `data`. */
   readonly offset: number;

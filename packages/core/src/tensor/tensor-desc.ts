@@ -21,6 +21,7 @@ export interface TensorDesc {
 
 /** A description whose strides may be omitted; the default is strides without gaps. */
 export interface PartialDesc extends Pick<TensorDesc, 'dtype' | 'shape'> {
+  /** In elements. Default: row-major without gaps. */
   readonly strides?: Strides | undefined;
 }
 

@@ -33,15 +33,15 @@ interface StorageOptions {
 
 /**
  * An n-dimensional array on the host. `data[offset + Σ index[d]·strides[d]]` is the element at `index`;
- * 16-bit and 8-bit floats are stored as bit patterns (see `dtypeInfo`). Views (`permute`, `slice`, `expand`,
- * `reshape`) share `data`.
+ * 16-bit and 8-bit floats are stored as bit patterns (see `dtypeInfo`).
  */
 export class Tensor implements TensorDesc {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly strides: Strides;
+  /** The index of the first element in `data`. */
   readonly offset: number;
-  /** The storage, which views and other tensors may share. */
+  /** The storage, which views (`permute`, `slice`, `expand`, `reshape`) and other tensors may share. */
   readonly data: TypedArray;
 
   private constructor(data: TypedArray, desc: TensorDesc, offset: number) {

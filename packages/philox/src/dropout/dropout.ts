@@ -7,6 +7,7 @@ import { dropoutSchemes } from './schemes.ts';
 
 /** The options of `createDropout`: p, seed, offset, scheme and the extents of the scores. */
 export interface DropoutOptions extends DropoutSource {
+  /** The extents of the scores; with packed sequences, the largest lengths. */
   readonly shape: DropoutShape;
   /**
    * For packed sequences: the number of keys of each batch element, while `shape` has the largest lengths.
@@ -36,6 +37,7 @@ export function createDropout(options: DropoutOptions): Dropout {
 
 /** The options of `dropoutMask`: p, seed, offset, scheme and the shape of the whole mask. */
 export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
+  /** The extents of the mask, where H counts query heads. */
   readonly shape: readonly [B: number, H: number, Sq: number, Skv: number];
 }
 

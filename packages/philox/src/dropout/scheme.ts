@@ -28,11 +28,15 @@ export interface DropoutRule {
  * checked.
  */
 export interface DropoutDraw {
+  /** The extents of the scores. */
   readonly shape: DropoutShape;
   /** Distance between the rows of each batch element in the random stream, in elements. */
   readonly rowStrides: readonly number[];
+  /** The seed, as two 32-bit words. */
   readonly seed: U64;
+  /** The offset in the scheme's own unit, as two 32-bit words. */
   readonly offset: U64;
+  /** The threshold of {@link DropoutScheme.rule}. */
   readonly threshold: number;
 }
 
@@ -40,6 +44,7 @@ export interface DropoutDraw {
  * Keep or drop, for element (b, h, i, j): batch, query head, query row, key column. Indices are not checked.
  */
 export interface KeepDecider {
+  /** Whether one element is kept. */
   keep(b: number, h: number, i: number, j: number): boolean;
   /**
    * Writes 1 (keep) or 0 for the columns j0 ≤ j < j1 of one row to `out[at]`, `out[at + 1]`, …; allocates
@@ -63,5 +68,6 @@ export interface DropoutScheme {
    * unit.
    */
   offsetIncrement(shape: DropoutShape): bigint;
+  /** Decides the elements of one dropout. */
   decider(draw: DropoutDraw): KeepDecider;
 }

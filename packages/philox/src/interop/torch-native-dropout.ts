@@ -12,6 +12,7 @@ export interface NativeDropoutOptions {
   readonly numel: number;
   /** The probability to drop, in [0, 1]. At 0 and 1 PyTorch itself takes a shortcut and draws nothing. */
   readonly p: number;
+  /** The seed of PyTorch's CUDA generator, 64-bit. */
   readonly seed: Uint;
   /** In 32-bit words; a multiple of 4, as in PyTorch. */
   readonly offset: Uint;

@@ -2,7 +2,9 @@ import { checkObject } from '../errors.ts';
 
 /** WGSL declarations, and the pieces whose declarations they use. */
 export interface WgslPiece {
+  /** The declarations. */
   readonly code: string;
+  /** The pieces whose declarations the code uses. Default: none. */
   readonly requires?: readonly WgslPiece[];
 }
 

@@ -27,7 +27,9 @@ export function dropoutWgsl(scheme: DropoutSchemeName): string {
 
 /** The fields of the WGSL `DropoutParams`, in order; all are u32 words except `scale`, an f32. */
 export interface DropoutUniforms {
+  /** The seed, as two 32-bit words. */
   readonly seed: U64;
+  /** The offset in the scheme's own unit, as two 32-bit words. */
   readonly offset: U64;
   /** Sq·Skv: elements from one head to the next. */
   readonly headStride: U64;
@@ -37,6 +39,7 @@ export interface DropoutUniforms {
   readonly threshold: number;
   /** 1 if everything is dropped, which no 32-bit threshold can express; otherwise 0. */
   readonly keepNone: number;
+  /** The factor of a kept probability: 1/(1 − p), or 0 if everything is dropped. */
   readonly scale: number;
 }
 

@@ -15,6 +15,7 @@ export type FillDistribution = 'u32' | 'uniform' | 'normal' | 'bernoulli';
 
 /** The options of `fillKernel`. */
 export interface FillKernelOptions {
+  /** What the kernel fills a buffer with. */
   readonly distribution: FillDistribution;
   /** Invocations per workgroup, 64 by default. */
   readonly workgroupSize?: number | undefined;

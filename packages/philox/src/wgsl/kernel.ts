@@ -4,6 +4,7 @@ import { describeValue, InvalidArgumentError } from '../errors.ts';
 export interface PhiloxKernel {
   /** A complete module with the entry point `main`. */
   readonly code: string;
+  /** Invocations per workgroup. */
   readonly workgroupSize: number;
   /** Dispatch ⌈count / elementsPerWorkgroup⌉ workgroups or more, over x and y in any way (z = 1). */
   readonly elementsPerWorkgroup: number;

@@ -8,8 +8,11 @@ import { type SequenceSide, sequenceStart } from './sequences.ts';
  * d · stride]`.
  */
 export interface Addressing {
+  /** The storage of the operand. */
   readonly data: Tensor['data'];
+  /** The index in `data` of channel 0 of row s of sequence b in head h. */
   rowOffset(b: number, h: number, s: number): number;
+  /** Elements from one channel to the next. */
   readonly stride: number;
   /** Elements from one row to the next; null if that depends on the page. */
   readonly rowStride: number | null;

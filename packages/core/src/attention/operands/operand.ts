@@ -33,7 +33,9 @@ export type OperandForm = 'tensor' | 'list' | 'table' | 'rows' | 'number';
 
 /** One dimension of a footprint: `count` entries that are `stride` elements apart. */
 export interface FootprintDim {
+  /** The number of entries. */
   readonly count: number;
+  /** Elements from one entry to the next. */
   readonly stride: number;
 }
 
@@ -42,11 +44,15 @@ export interface FootprintDim {
  * elements from the offset that `batches`, `heads` and `rows` give.
  */
 export interface Footprint {
+  /** The entries of the batch dimension. */
   readonly batches: FootprintDim;
+  /** The entries of the head dimension. */
   readonly heads: FootprintDim;
+  /** The entries of the dimension of queries or keys. */
   readonly rows: FootprintDim;
   /** Whether the rows are those of queries or of keys. */
   readonly side: 'q' | 'kv';
+  /** The number of consecutive elements from such an offset on. */
   readonly inner: number;
 }
 
@@ -64,9 +70,11 @@ export interface OperandLayout {
 
 /** The description of one operand or result. */
 export interface OperandRow {
+  /** The form in which a call takes the operand. */
   readonly form: OperandForm;
-  /** What each pass does with the tensor; absent if the pass does not use the tensor. */
+  /** What forward does with the tensor; absent if it does not use the tensor. */
   readonly forward?: 'read' | 'write';
+  /** What backward does with the tensor; absent if it does not use the tensor. */
   readonly backward?: 'read' | 'write';
   /** The option that gives the tensor, if its name differs. */
   readonly option?: string;

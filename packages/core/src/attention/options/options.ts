@@ -208,15 +208,17 @@ export interface OutputSelection {
   readonly sumExp?: boolean | undefined;
   /** Which probabilities were kept. */
   readonly dropoutMask?: boolean | undefined;
-  /**
-   * With `fp8` (amaxO with `mxfp8` too): f32 (1), the largest dropout(P) and |O32|, before scaleS and scaleO.
-   */
+  /** With `fp8`: f32 (1), the largest dropout(P), before scaleS. */
   readonly amaxS?: boolean | undefined;
+  /** With `fp8` or `mxfp8`: f32 (1), the largest |O32|, before scaleO. */
   readonly amaxO?: boolean | undefined;
-  /** With `fp8`, f32 (1): the largest |dQ32|, |dK32|, |dV32| and |dS| of backward, before their scales. */
+  /** With `fp8` or `mxfp8`: f32 (1), the largest |dQ32| of backward, before scaleDQ. */
   readonly amaxDQ?: boolean | undefined;
+  /** With `fp8` or `mxfp8`: f32 (1), the largest |dK32| of backward, before scaleDK. */
   readonly amaxDK?: boolean | undefined;
+  /** With `fp8` or `mxfp8`: f32 (1), the largest |dV32| of backward, before scaleDV. */
   readonly amaxDV?: boolean | undefined;
+  /** With `fp8` or `mxfp8`: f32 (1), the largest |dS| of backward, before scaleDP. cuDNN calls it amax_dP. */
   readonly amaxDP?: boolean | undefined;
 }
 

@@ -32,8 +32,11 @@ export type Fp8ScalarName = (typeof fp8ScalarNames)[number];
  * and rounded.
  */
 export interface Fp8Step {
+  /** The scalars that the number is multiplied by first. Default: none. */
   readonly descales?: readonly Fp8ScalarName[];
+  /** The name under which its largest magnitude is measured, before `scale`. Default: not measured. */
   readonly amax?: (typeof fp8AmaxNames)[number];
+  /** The scalar that the number is multiplied by last. Default: none. */
   readonly scale?: Fp8ScalarName;
   /** Whether the number is then rounded to q's format. Results are rounded to their own dtype. */
   readonly rounds?: boolean;
@@ -66,7 +69,9 @@ export type Fp8Scalars<T> = Readonly<Record<Fp8ScalarName, T>>;
  * = clamp(round(dropout(P) · scaleS + z)) − z.
  */
 export interface FormatP {
+  /** The dtype that P is rounded to. */
   readonly dtype: 'f8e4m3' | 'f8e5m2' | 'u8' | 'i8';
+  /** The integer that stands for P = 0, for `u8` and `i8` only. Default 0. */
   readonly zeroPoint?: number | undefined;
 }
 

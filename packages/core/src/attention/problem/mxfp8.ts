@@ -5,8 +5,11 @@ import type { BlockAxis } from '../../mxfp8/block-scales.ts';
  * rounding.
  */
 export interface Mxfp8Operand {
+  /** The name of its scales in the option `mxfp8`. */
   readonly scales: Mxfp8ScalesName;
+  /** Which 32 neighbours share a scale. */
   readonly axis: BlockAxis;
+  /** The operand that it rounds, which has the same shape. */
   readonly like: 'q' | 'k' | 'v' | 'dO';
   /** Whether the option gives the tensor; q, k and v are the operands themselves. */
   readonly given: boolean;

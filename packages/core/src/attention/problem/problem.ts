@@ -67,8 +67,11 @@ export interface PageDesc {
  * shape.
  */
 export interface BroadcastDesc {
+  /** How elements are stored. */
   readonly dtype: DType;
+  /** Elements from one index of (B, Hq, Sq, Skv) to the next; 0 along broadcast dimensions. */
   readonly strides: readonly [number, number, number, number];
+  /** The tensor's own shape. */
   readonly source: readonly number[];
 }
 
@@ -77,22 +80,38 @@ export interface BroadcastDesc {
  * (bottom-right); null = unbounded. ALiBi measures its distances with the same off; without a band, off is 0.
  */
 export interface Band {
+  /** How many keys before the diagonal key a query sees; null for all of them. */
   readonly left: number | null;
+  /** How many keys after the diagonal key a query sees: 0 if causal, null for all of them. */
   readonly right: number | null;
+  /** The corner that the diagonal starts from. */
   readonly align: Alignment;
 }
 
 /** Dropout of the probabilities. Kept probabilities are multiplied by `scale`. */
 export type DropoutDesc =
   | {
+      /** Philox draws the mask. */
       readonly kind: 'philox';
+      /** The probability that a weight of the softmax is dropped, in [0, 1). */
       readonly p: number;
+      /** The factor of kept weights. */
       readonly scale: number;
+      /** The library whose masks are drawn. */
       readonly scheme: DropoutSchemeName;
+      /** The seed of the random numbers. */
       readonly seed: U64;
+      /** The position in the stream of random numbers. */
       readonly offset: U64;
     }
-  | { readonly kind: 'mask'; readonly scale: number; readonly mask: BroadcastDesc };
+  | {
+      /** The call brings the mask. */
+      readonly kind: 'mask';
+      /** The factor of kept weights. */
+      readonly scale: number;
+      /** The layout of the mask, in which 1 keeps a weight. */
+      readonly mask: BroadcastDesc;
+    };
 
 /**
  * What determines each sequence's length: the whole extent, a length per batch entry, or cumulative lengths.
@@ -235,6 +254,7 @@ export type TensorName = 'bias' | 'mask' | 'blockMask' | 'dropoutMask' | 'pageTa
  */
 export type Operands<T> = Readonly<Record<'q' | 'k' | 'v', T>> &
   Readonly<Partial<Record<ListName | TensorName, T>>> & {
+    /** The tensors that a score mod or a mask mod loads from, by name. */
     readonly captures?: Readonly<Record<string, T>>;
     /** f32 of one element each. */
     readonly fp8?: Fp8Scalars<T>;
@@ -244,8 +264,12 @@ export type Operands<T> = Readonly<Record<'q' | 'k' | 'v', T>> &
 
 /** The tensors of a backward call, by name. */
 export type BackwardOperands<T> = Operands<T> & {
+  /** The result of forward. */
   readonly o: T;
+  /** The lse of forward, f32: (Hq, T) when q is packed by its cumulative lengths, else (B, Hq, Sq). */
   readonly lse: T;
+  /** The gradient with respect to o, in the shape of o. */
   readonly dO: T;
+  /** The gradient with respect to lse, in the shape of lse. */
   readonly dLse?: T;
 };

@@ -54,7 +54,9 @@ function validateBackwardOperands<T extends TensorDesc>(
 
 /** The checks that need the data of a call. */
 export interface DataChecks {
+  /** Checks the data of a forward call. */
   readonly validateOperands: typeof validateOperands;
+  /** Checks the data of a backward call. */
   readonly validateBackwardOperands: typeof validateBackwardOperands;
 }
 

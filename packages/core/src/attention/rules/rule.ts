@@ -9,8 +9,11 @@ export type RuleKind = 'argument' | 'shape' | 'dtype';
 
 /** A rule of the attention problem. `broken` says what is wrong, or returns null if the rule holds. */
 export interface Rule<P> {
+  /** The argument that the error names, such as `dropout.p`. */
   readonly argument: string;
+  /** Which error a broken rule throws. */
   readonly kind: RuleKind;
+  /** What is wrong with a problem, such as `must be at least 1, got 0`; null if the rule holds. */
   readonly broken: (problem: P) => string | null;
 }
 

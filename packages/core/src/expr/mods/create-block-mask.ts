@@ -19,7 +19,9 @@ export interface BlockMaskOptions {
   readonly B?: number | null | undefined;
   /** Query heads; null (default): the same for all, and the result has one. */
   readonly Hq?: number | null | undefined;
+  /** The number of queries. */
   readonly Sq: number;
+  /** The number of keys. */
   readonly Skv: number;
   /** Queries and keys per block; one number is for both. Default 128. */
   readonly blockSize?: number | readonly [q: number, kv: number] | undefined;

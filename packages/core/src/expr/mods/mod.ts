@@ -6,6 +6,10 @@ import { type ExprTools, exprTools } from './tools.ts';
 
 /** A score or mask modification. Made by `scoreMod`, `maskMod`, `modOf` and `checkedMod`. */
 export interface Mod<T> extends ModExpr<T> {
+  /**
+   * The functions that engines apply to the expression. A mod brings them, so that bundles without mods do
+   * not contain them.
+   */
   readonly tools: Pick<ExprTools, 'checkMod'> & Partial<ExprTools>;
 }
 
@@ -41,6 +45,7 @@ export type Place = Readonly<Record<'b' | 'h' | 'q' | 'kv', NumericExpr>>;
 
 /** A place, and the score there: q·k times scale, f32. */
 export interface ScoredPlace extends Place {
+  /** q·k times scale, f32. */
   readonly score: NumericExpr;
 }
 

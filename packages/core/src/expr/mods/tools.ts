@@ -11,14 +11,19 @@ import { type WgslExpression, type WgslNames, writeWgsl } from '../wgsl/wgsl.ts'
  * program without mods does not bundle them; only code that reads stored problems imports them.
  */
 export interface ExprTools {
+  /** Checks an expression that comes from elsewhere, and the tensors that it loads from. */
   readonly checkMod: typeof checkMod;
+  /** The derivative of an expression with respect to the score. */
   readonly differentiate: (expr: Expr) => Expr;
+  /** The reads of a captured tensor in an expression, and the derivative with respect to each. */
   readonly loadGradients: (expr: Expr, name: string) => LoadGradient[];
   /** The captured tensors that an expression loads floats from. */
   readonly floatCaptures: (expr: Expr) => string[];
   /** The distinct nodes of an expression as a list, whose JSON has one entry per node. */
   readonly flatten: (expr: Expr) => readonly unknown[];
+  /** Writes an expression as WGSL. */
   readonly writeWgsl: (expr: Expr, names: WgslNames) => WgslExpression;
+  /** WGSL of the functions that such expressions call. */
   readonly functionsWgsl: string;
 }
 

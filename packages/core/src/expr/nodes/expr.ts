@@ -53,6 +53,8 @@ export type LoadExpr = Extract<Expr, { readonly kind: 'load' }>;
 
 /** An expression of a score or mask, and the tensors that it loads from, by name. */
 export interface ModExpr<T> {
+  /** The new score (f32), or whether the query sees the key (bool). */
   readonly expr: Expr;
+  /** The tensors that `load` reads, by name. Default: none. */
   readonly captures?: Readonly<Record<string, T>>;
 }

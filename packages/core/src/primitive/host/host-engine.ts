@@ -10,7 +10,9 @@ import { hostPrimitives } from './host-primitives.ts';
 
 /** Synchronous attention on host tensors. */
 export interface HostAttention {
+  /** Forward: computes o and lse, and the other results that `options.outputs` names. */
   sdpa(q: Tensor, k: Tensor, v: Tensor, options?: SdpaOptions<Tensor>): SdpaResult<Tensor>;
+  /** Backward: computes the gradients that `options.gradients` names. */
   sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
     inputs: BackwardInputs<Tensor>,
     options?: SdpaBackwardOptions<Tensor, G>,

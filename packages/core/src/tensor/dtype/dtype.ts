@@ -8,6 +8,7 @@ export type TypedArray = Float32Array | Uint16Array | Int32Array | Uint32Array |
 
 /** How a dtype is stored and read. `decode` and `encode` convert one element of the backing array. */
 export interface DTypeInfo extends DTypeTraits {
+  /** Makes a backing array of `length` zeros. */
   readonly allocate: (length: number) => TypedArray;
   /** Converts an element of the backing array to a number; exact. */
   readonly decode: (stored: number) => number;

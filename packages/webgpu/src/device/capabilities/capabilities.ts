@@ -21,8 +21,9 @@ export interface Capabilities {
    * them.
    */
   readonly adapter: string;
-  /** The smallest and the largest number of invocations in a subgroup; 0 without the feature `subgroups`. */
+  /** The smallest number of invocations in a subgroup; 0 without the feature `subgroups`. */
   readonly subgroupMinSize: number;
+  /** The largest number of invocations in a subgroup; 0 without the feature `subgroups`. */
   readonly subgroupMaxSize: number;
   /** The subgroup matrix shapes that the device multiplies with sums in f32. */
   readonly subgroupMatrixConfigs: readonly SubgroupMatrixConfig[];
