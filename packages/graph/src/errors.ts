@@ -19,6 +19,7 @@ export class InvalidGraphError extends TilewiseError {
 /** A node with arguments that the chosen implementation cannot express. */
 export class UnsupportedNodeError extends TilewiseError {
   override readonly name: string = 'UnsupportedNodeError';
+  /** The arguments that the implementation cannot express, with the reason for each. */
   readonly reasons: readonly string[];
   constructor(implementation: string, reasons: readonly string[]) {
     super(

@@ -33,9 +33,13 @@ const standardHeader: GraphHeader = {
  * tensors.
  */
 export type OperationOptions<K extends OperationKind> = {
+  /** The tensors that the operation reads, in the order of its schema. */
   readonly inputs: TensorsOf<OperationSchemas[K]['inputs']>;
+  /** The tensors that the operation writes, in the order of its schema. */
   readonly outputs: TensorsOf<OperationSchemas[K]['outputs']>;
+  /** Unique among the operations of the graph. Default: one more than the largest so far. */
   readonly id?: number | undefined;
+  /** The name in errors and exports. Default: none. */
   readonly name?: string | undefined;
 } & AttributesOption<GivenAttributes<OperationSchemas[K]['attributes']>>;
 
@@ -44,6 +48,7 @@ type AttributesOption<A> = Partial<A> extends A ? { readonly attrs?: A | undefin
 
 /** A graph of tensor operations: build it, finalize it, then partition and run it. */
 export class Graph extends GraphBuilder {
+  /** The header of oneDNN's JSON: version, engine kind and math mode. Execution does not depend on it. */
   readonly header: GraphHeader;
 
   /**

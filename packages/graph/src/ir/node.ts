@@ -4,7 +4,9 @@ import type { LogicalTensor } from './tensor/logical-tensor.ts';
 
 /** A remark about an operation in a oneDNN graph dump, such as its partition. Stored, but not interpreted. */
 export interface Annotation {
+  /** The type of the value, by oneDNN's name. */
   readonly type: AttributeType;
+  /** The value, as the dump has it. */
   readonly value: AttributeValue;
 }
 

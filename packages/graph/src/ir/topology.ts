@@ -7,7 +7,9 @@ import { describeTensor, type LogicalShape, type LogicalTensor } from './tensor/
 
 /** An operation that reads a tensor, and the index of the input. */
 export interface Use {
+  /** The operation that reads the tensor. */
   readonly node: GraphNode;
+  /** The index of the tensor among the inputs of the operation. */
   readonly input: number;
 }
 
@@ -22,6 +24,7 @@ export interface Topology {
    * backward graph, the forward tensors.
    */
   readonly described: ReadonlyMap<number, LogicalTensor>;
+  /** The operation that writes a tensor, by the id of the tensor. */
   readonly producers: ReadonlyMap<number, GraphNode>;
   /** The uses of a tensor; empty if no operation reads it. */
   uses(tensor: number): readonly Use[];

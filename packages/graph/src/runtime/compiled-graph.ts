@@ -19,8 +19,9 @@ import { SerialQueue } from './serial-queue.ts';
 
 /** A compiled graph with known shapes, ready for repeated runs on an engine. */
 export interface CompiledGraph<T extends TensorDesc = TensorDesc> {
-  /** The inputs. Inputs and outputs have the shapes that the graph was compiled for. */
+  /** The inputs, with the shapes that the graph was compiled for. */
   readonly inputs: readonly LogicalTensor[];
+  /** The outputs, with the shapes that the graph was compiled for. */
   readonly outputs: readonly LogicalTensor[];
   /** The partitions, in the order in which they run. They are released with the graph. */
   readonly partitions: readonly CompiledPartition<T>[];

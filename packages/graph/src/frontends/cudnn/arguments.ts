@@ -32,12 +32,11 @@ export type DropoutArgument<T, N> = readonly [p: number, seed: N, offset: N] | r
  * here: sums are f32.
  */
 export interface AttentionArguments<T, N = T> {
-  /**
-   * q (B, Hq, Sq, Dqk), k (B, Hk, Skv, Dqk) and v (B, Hv, Skv, Dv) with any strides; packed tensors (T, H, D)
-   * with `raggedOffsets` or `cuSeqLen*`.
-   */
+  /** Queries (B, Hq, Sq, Dqk), with any strides; (T, Hq, Dqk) with `raggedOffsets` or `cuSeqLenQ`. */
   readonly q: T;
+  /** Keys (B, Hk, Skv, Dqk), with any strides; (T, Hk, Dqk) with `raggedOffsets` or `cuSeqLenKv`. */
   readonly k: T;
+  /** Values (B, Hv, Skv, Dv), with any strides; (T, Hv, Dv) with `raggedOffsets` or `cuSeqLenKv`. */
   readonly v: T;
   /** The factor of q·kᵀ. Default: 1, as in cuDNN (the default of `sdpa` in `@tilewise/core` is 1/√Dqk). */
   readonly attnScale?: number | N | undefined;
@@ -45,18 +44,21 @@ export interface AttentionArguments<T, N = T> {
    * Hides the keys and queries beyond the lengths. Needs `seqLenQ` and `seqLenKv`, or their cumulative forms.
    */
   readonly usePaddingMask?: boolean | undefined;
-  /** i32 (B, 1, 1, 1). */
+  /** i32 (B, 1, 1, 1): the number of queries of each sequence. */
   readonly seqLenQ?: T | undefined;
+  /** i32 (B, 1, 1, 1): the number of keys of each sequence. */
   readonly seqLenKv?: T | undefined;
-  /** i32 (B + 1, 1, 1, 1). */
+  /** i32 (B + 1, 1, 1, 1): the cumulative numbers of queries, from 0. */
   readonly cuSeqLenQ?: T | undefined;
+  /** i32 (B + 1, 1, 1, 1): the cumulative numbers of keys, from 0. */
   readonly cuSeqLenKv?: T | undefined;
   /** cuDNN's ragged offset of each tensor: i32 (B + 1, 1, 1, 1), in elements. */
   readonly raggedOffsets?:
     | Readonly<Partial<Record<'q' | 'k' | 'v' | 'o' | 'dO' | 'dq' | 'dk' | 'dv', T | undefined>>>
     | undefined;
-  /** The longest sequences of packed tensors; cuDNN takes these from the dimensions instead. */
+  /** The number of queries of the longest packed sequence; cuDNN takes it from the dimensions instead. */
   readonly maxSeqLenQ?: number | undefined;
+  /** The number of keys of the longest packed sequence; cuDNN takes it from the dimensions instead. */
   readonly maxSeqLenKv?: number | undefined;
   /** The corner that the diagonal of the bounds is anchored to. Default: `'top-left'`. */
   readonly diagonalAlignment?: 'top-left' | 'bottom-right' | undefined;
@@ -64,10 +66,13 @@ export interface AttentionArguments<T, N = T> {
   readonly diagonalBandLeftBound?: number | undefined;
   /** The number of visible keys right of the diagonal, excluding the diagonal key; 0 is causal. */
   readonly diagonalBandRightBound?: number | undefined;
+  /** Dropout of the probabilities. Default: none. */
   readonly dropout?: DropoutArgument<T, N> | undefined;
   /** f32 (1, Hq, 1, 1): a logit that takes part in each row's softmax but has no value. */
   readonly sinkToken?: T | undefined;
+  /** The name of the node in errors and exports. Default: none. */
   readonly name?: string | undefined;
+  /** How the node is written. Default: `auto`. */
   readonly implementation?: Implementation | undefined;
 }
 
@@ -77,6 +82,7 @@ export interface ScoreArguments<T> {
   readonly bias?: T | undefined;
   /** Adds slope[h]·(key − query) with the standard slopes. */
   readonly useAlibiMask?: boolean | undefined;
+  /** Changes the scaled score before the bias is added. Default: none. */
   readonly scoreMod?: ScoreProgram | undefined;
 }
 
@@ -89,6 +95,7 @@ export interface SdpaArguments<T = LogicalTensor, N = T> extends AttentionArgume
   readonly blockMask?: T | undefined;
   /** i32 (B, 1, pages, 1): the page table of k, which is then a container (blocks, Hk, pageSize, Dqk). */
   readonly pagedAttentionKTable?: T | undefined;
+  /** i32 (B, 1, pages, 1): the page table of v, which is then a container (blocks, Hv, pageSize, Dv). */
   readonly pagedAttentionVTable?: T | undefined;
   /** The number of keys that the page tables address. Default: pages × page size. */
   readonly pagedAttentionMaxSeqLenKv?: number | undefined;
@@ -97,12 +104,11 @@ export interface SdpaArguments<T = LogicalTensor, N = T> extends AttentionArgume
    * `statsUseLog2`, to base 2.
    */
   readonly generateStats?: boolean | undefined;
+  /** Whether `stats` is to base 2. Default: false. */
   readonly statsUseLog2?: boolean | undefined;
-  /**
-   * Adds the results f32 (B, Hq, Sq, 1): the largest score of each row (`scoreMax`) and Σ e^(score − largest)
-   * (`scoreSumExp`).
-   */
+  /** Adds the result `scoreMax`, f32 (B, Hq, Sq, 1): the largest score of each row. */
   readonly scoreMax?: boolean | undefined;
+  /** Adds the result `scoreSumExp`, f32 (B, Hq, Sq, 1): Σ e^(score − largest score) of each row. */
   readonly scoreSumExp?: boolean | undefined;
   /** Adds the result f32 (B, Hq, Sq, Skv): 1 where dropout keeps the score. */
   readonly rngDump?: boolean | undefined;
@@ -114,24 +120,28 @@ export interface SdpaArguments<T = LogicalTensor, N = T> extends AttentionArgume
 export interface SdpaBackwardArguments<T = LogicalTensor, N = T>
   extends AttentionArguments<T, N>,
     ScoreArguments<T> {
+  /** The result of `sdpa`. */
   readonly o: T;
+  /** The gradient with respect to o, in its shape. */
   readonly dO: T;
   /** `stats` of `sdpa` as a natural logarithm: f32 (B, Hq, Sq, 1). */
   readonly stats: T;
-  /** Adds the gradients of `bias` (in its shape and dtype) and of `sinkToken` to the results. */
+  /** Adds the gradient of `bias`, in its shape and dtype, to the results. */
   readonly dBias?: boolean | undefined;
+  /** Adds the gradient of `sinkToken` to the results. */
   readonly dSinkToken?: boolean | undefined;
   /** Accepted, but without effect: results never depend on the order of execution. */
   readonly useDeterministicAlgorithm?: boolean | undefined;
 }
 
 /**
- * The f32 scalars (1, 1, 1, 1) of the FP8 nodes: a descale multiplies values that are read, a scale divides
- * values before they are stored.
+ * The arguments of `sdpaFp8`. Its scalars are f32 (1, 1, 1, 1): a descale multiplies values after they are
+ * read, a scale multiplies values before they are rounded.
  */
 export interface SdpaFp8Arguments<T = LogicalTensor, N = T>
   extends AttentionArguments<T, N>,
     Readonly<Record<(typeof forwardScalars)[number], T>> {
+  /** Adds the result `stats`, f32 (B, Hq, Sq, 1): the log-sum-exp as a natural logarithm. */
   readonly generateStats?: boolean | undefined;
   /** The dtype of o. Default: that of q. */
   readonly oDType?: GraphDType | undefined;
@@ -141,9 +151,13 @@ export interface SdpaFp8Arguments<T = LogicalTensor, N = T>
 export interface SdpaFp8BackwardArguments<T = LogicalTensor, N = T>
   extends AttentionArguments<T, N>,
     Readonly<Record<(typeof backwardScalars)[number], T>> {
+  /** The result of `sdpaFp8`. */
   readonly o: T;
+  /** The gradient with respect to o, in its shape. */
   readonly dO: T;
+  /** `stats` of `sdpaFp8`: f32 (B, Hq, Sq, 1). */
   readonly stats: T;
+  /** Adds the gradient of `sinkToken` to the results. Default: false. */
   readonly dSinkToken?: boolean | undefined;
   /** The dtype of dq, dk and dv. Default: that of q. */
   readonly gradDType?: GraphDType | undefined;

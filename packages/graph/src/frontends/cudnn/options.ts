@@ -8,7 +8,9 @@ import type { AnyArguments } from './arguments.ts';
  */
 export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'scoreMod'> &
   Pick<SdpaBackwardOptions<T>, 'raggedOffsets'> & {
+    /** The factor of q·kᵀ, which is 1 if `attnScale` is absent. */
     readonly scale: number | N;
+    /** Dropout by a seed and an offset, or by a mask. */
     readonly dropout?:
       | { readonly p: number; readonly seed: N; readonly offset: N }
       | { readonly mask: T; readonly scale: N };

@@ -16,9 +16,13 @@ import { addUnified } from './unified.ts';
  * |o|, before their scales are applied.
  */
 export interface SdpaFp8Node {
+  /** (B, Hq, Sq, Dv). */
   readonly o: LogicalTensor;
+  /** f32 (B, Hq, Sq, 1): the log-sum-exp, if `generateStats` asks for it. */
   readonly stats?: LogicalTensor;
+  /** The largest probability, before scaleS. */
   readonly amaxS: LogicalTensor;
+  /** The largest |o|, before scaleO. */
   readonly amaxO: LogicalTensor;
 }
 
@@ -27,13 +31,21 @@ export interface SdpaFp8Node {
  * that of dS is after `attnScale`.
  */
 export interface SdpaFp8BackwardNode {
+  /** (B, Hq, Sq, Dqk). */
   readonly dq: LogicalTensor;
+  /** (B, Hk, Skv, Dqk). */
   readonly dk: LogicalTensor;
+  /** (B, Hv, Skv, Dv). */
   readonly dv: LogicalTensor;
+  /** f32 (1, Hq, 1, 1), if `dSinkToken` asks for it. */
   readonly dSinkToken?: LogicalTensor;
+  /** The largest |dq|, before scaleDQ. */
   readonly amaxDQ: LogicalTensor;
+  /** The largest |dk|, before scaleDK. */
   readonly amaxDK: LogicalTensor;
+  /** The largest |dv|, before scaleDV. */
   readonly amaxDV: LogicalTensor;
+  /** The largest |dS|, before scaleDP. */
   readonly amaxDP: LogicalTensor;
 }
 

@@ -41,10 +41,10 @@ export interface AttentionDropout {
   /** The probability to drop. */
   readonly p: number;
   /**
-   * The seed and offset of the mask: numbers, or variables of dtype i64 and shape [], which may differ
-   * between runs. Default of the offset: 0.
+   * The seed of the mask: a number, or a variable of dtype i64 and shape [], which may differ between runs.
    */
   readonly seed: Operand;
+  /** The offset of the mask, in the same form. Default: 0. */
   readonly offset?: Operand | undefined;
   /**
    * The system whose masks are drawn. Default: `onednn`, the masks of the operation `dropout`. `sdpa` has

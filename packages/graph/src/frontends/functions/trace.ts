@@ -28,6 +28,7 @@ export class Variable {
     this.shape = shape;
   }
 
+  /** The dtype of the elements. */
   get dtype(): GraphDType {
     return this.tensor.dtype;
   }

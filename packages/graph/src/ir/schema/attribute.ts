@@ -19,6 +19,7 @@ export type AttributeType = keyof AttributeTypes;
 
 /** An attribute of an operation. */
 export interface AttributeSchema {
+  /** The type of the value, by oneDNN's name. */
   readonly type: AttributeType;
   /** The value if the attribute is not given. Without a default, the attribute is then absent. */
   readonly default?: AttributeValue;

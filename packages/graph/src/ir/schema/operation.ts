@@ -7,8 +7,11 @@ import type { PortSchema } from './ports.ts';
 
 /** An operation's tensors and attributes, with defaults filled in. */
 export interface OperationCall<A = Attributes> {
+  /** The attributes, with defaults filled in. */
   readonly attributes: A;
+  /** The tensors that the operation reads, in the order of its schema. */
   readonly inputs: readonly LogicalTensor[];
+  /** The tensors that the operation writes, in the order of its schema. */
   readonly outputs: readonly LogicalTensor[];
 }
 
@@ -54,6 +57,7 @@ export interface GradientBuilder {
 
 /** An operation whose gradients are requested. */
 export interface GradientCall<A = Attributes> extends OperationCall<A> {
+  /** Adds operations to the backward graph. */
   readonly builder: GradientBuilder;
   /**
    * The gradients of the outputs, as tensors of the backward graph; undefined for an output without a
@@ -76,9 +80,11 @@ export interface GradientCall<A = Attributes> extends OperationCall<A> {
  * input and others that broadcast to it; the result has the shape of the first input.
  */
 export interface PythonCall {
+  /** The name of the function. */
   readonly name: string;
   /** Axes of the first input that must not be split over ranks. */
   readonly whole: readonly number[];
+  /** The keyword arguments. */
   readonly options: Readonly<Record<string, number | boolean>>;
 }
 
@@ -90,9 +96,13 @@ export type InputGradient = () => LogicalTensor;
  * is the type of the attributes with defaults filled in.
  */
 export interface Operation<A = Attributes> {
+  /** The name, such as `MatMul`. */
   readonly kind: string;
+  /** The tensors that the operation reads, in order, with their dtypes. */
   readonly inputs: readonly PortSchema[];
+  /** The tensors that the operation writes, in order, with their dtypes. */
   readonly outputs: readonly PortSchema[];
+  /** The attributes by name, with types and defaults. */
   readonly attributes: Readonly<Record<string, AttributeSchema>>;
   /** The indices of two inputs that may be swapped. */
   readonly commutative?: readonly [number, number];

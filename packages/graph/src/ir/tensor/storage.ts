@@ -17,7 +17,9 @@ import { brokenScalarRule, type ScalarValue } from './scalar.ts';
 
 /** The shape, and optionally the strides, of a tensor at compile time. */
 export interface KnownTensor {
+  /** The extents. */
   readonly shape: Shape;
+  /** In elements. Default: row-major without gaps. */
   readonly strides?: Strides | undefined;
 }
 

@@ -23,7 +23,9 @@ import { heldPartition } from './held-partition.ts';
 
 /** Tensors of a partition by their ids. */
 export interface CompileOptions {
+  /** Shapes (and strides) of inputs that the graph does not declare, by tensor id. */
   readonly inputs?: Readonly<Record<number, KnownTensor>> | undefined;
+  /** Shapes (and strides) of outputs that the graph does not declare, by tensor id. Default: inferred. */
   readonly outputs?: Readonly<Record<number, KnownTensor>> | undefined;
   /**
    * Whether equal partitions share the compiled partition (default); if false, it belongs to the caller

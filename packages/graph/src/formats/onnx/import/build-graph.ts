@@ -16,9 +16,11 @@ import type { HostTensor, Value } from './value.ts';
 
 /** A graph that was built from a model, for inputs of given shapes. */
 export interface OnnxGraph {
+  /** The finalized graph. */
   readonly graph: Graph;
   /** The graph's inputs by the model's names, without inputs whose numbers became part of the graph. */
   readonly inputs: Readonly<Record<string, LogicalTensor>>;
+  /** The graph's outputs by the model's names. */
   readonly outputs: Readonly<Record<string, LogicalTensor>>;
   /** The weights by the model's names: each is an input of the graph and the value to bind to it. */
   readonly weights: Readonly<Record<string, { readonly tensor: LogicalTensor; readonly value: Tensor }>>;

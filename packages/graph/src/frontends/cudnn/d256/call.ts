@@ -4,34 +4,45 @@
  * 1 is allowed, and lse (Tq, Hq) or (Tq, Hq, 1). q, k, v, o and dO are f16 or bf16.
  */
 export interface D256Tensors<T> {
+  /** Queries. */
   readonly q: T;
+  /** Keys. */
   readonly k: T;
+  /** Values. */
   readonly v: T;
+  /** The result of forward. */
   readonly o: T;
+  /** The gradient with respect to o. */
   readonly dO: T;
+  /** The log-sum-exp of forward, natural logarithm. */
   readonly lse: T;
+  /** Cumulative numbers of queries. Default: q, o and dO are dense. */
   readonly cumSeqlenQ?: T | undefined;
+  /** Cumulative numbers of keys. Default: k and v are dense. */
   readonly cumSeqlenK?: T | undefined;
 }
 
 /** The gradients, with the shapes and the dtype of q, k and v. */
 export interface D256Gradients<T> {
+  /** The gradient with respect to q. */
   readonly dq: T;
+  /** The gradient with respect to k. */
   readonly dk: T;
+  /** The gradient with respect to v. */
   readonly dv: T;
 }
 
 /** The options of the class and of the wrapper function, by cuDNN's names. */
 export interface D256Options {
-  /** The longest sequences. Default: computed from the cumulative lengths. */
+  /** The number of queries of the longest sequence. Default: computed from the cumulative lengths. */
   readonly maxSQ?: number | undefined;
+  /** The number of keys of the longest sequence. Default: computed from the cumulative lengths. */
   readonly maxSK?: number | undefined;
-  /**
-   * The dtype of sums, and cuDNN's tiles. Each accepts only one value and has no effect: kernels here choose
-   * their own tiles.
-   */
+  /** The dtype of sums, which is always f32. */
   readonly accDType?: 'f32' | undefined;
+  /** cuDNN's tile, whose only value is accepted without effect: kernels here choose their own tiles. */
   readonly mmaTilerMn?: readonly [128, 128] | undefined;
+  /** cuDNN's tile of dk and dv, whose only value is accepted without effect. */
   readonly dkdvMmaTilerMn?: readonly [128, 64] | undefined;
   /** Hides the keys right of the diagonal, regardless of the window. */
   readonly isCausal?: boolean | undefined;
