@@ -70,6 +70,7 @@ export type ModelDefinition = (
 
 /** An architecture, found by the `model_type` of a configuration. */
 export interface Architecture {
+  /** The `model_type` of its configurations, such as `llama`. */
   readonly modelType: string;
   /** @throws ConfigError naming an option that is wrong or unknown. */
   read(config: ConfigReader): ModelDefinition;

@@ -5,6 +5,7 @@ import { belowOne, flag, integerFrom, numberRule, required, texts } from '../che
 
 /** A low-rank adapter on an engine: matrices A (r, in) and B (out, r) of some linear layers. */
 export interface AdapterWeights<T> {
+  /** The rank, the factor and the layers of the adapter. */
   readonly config: AdapterConfig;
   /** By `LAYER.lora_A.weight` and `LAYER.lora_B.weight`. */
   readonly tensors: Readonly<Record<string, T>>;

@@ -4,7 +4,9 @@ import { ConfigError } from '../files/config/config-error.ts';
 
 /** A message of a conversation. */
 export interface ChatMessage {
+  /** Who speaks: a name that the template of the model knows. */
   readonly role: 'system' | 'user' | 'assistant' | (string & {});
+  /** The text of the message. */
   readonly content: string;
 }
 

@@ -19,6 +19,10 @@ export interface TrainOptions {
   readonly evaluation?: { readonly batches: readonly LabelledBatch[]; readonly every: number } | undefined;
   /** Called after each step, and awaited before the next. You can save a checkpoint here. */
   readonly onStep?: ((report: StepReport) => void | Promise<void>) | undefined;
+  /**
+   * Called after each evaluation with its result and the number of steps done, and awaited before the next
+   * step.
+   */
   readonly onEvaluation?:
     | ((report: Evaluation & { readonly steps: number }) => void | Promise<void>)
     | undefined;

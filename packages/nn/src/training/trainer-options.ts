@@ -76,6 +76,7 @@ export interface Snapshot {
   readonly steps: number;
   /** The state of the loss scale, if it is dynamic. */
   readonly lossScale?: LossScale | undefined;
+  /** The tensors by name, on the host. */
   readonly tensors: ReadonlyMap<string, Tensor>;
 }
 

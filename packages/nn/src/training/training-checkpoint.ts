@@ -31,6 +31,7 @@ export async function saveCheckpoint<T extends TensorDesc>(
 
 /** A state of a run, and the strings that were stored with it. */
 export interface SavedRun extends Snapshot {
+  /** The strings by name. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 

@@ -4,8 +4,11 @@ import { type StoredDType, storedDTypes } from './stored-dtype.ts';
 
 /** A tensor as the header of a safetensors file describes it. */
 export interface StoredTensor {
+  /** The name of the tensor. */
   readonly name: string;
+  /** Its dtype in the file, and the dtype that it is read as. */
   readonly stored: StoredDType;
+  /** The extents. */
   readonly shape: readonly number[];
   /** The offsets of the first byte and of the byte after the last, within the data of the file. */
   readonly begin: number;
@@ -16,6 +19,7 @@ export interface StoredTensor {
 export interface Header {
   /** In the order of their bytes. */
   readonly tensors: readonly StoredTensor[];
+  /** The strings of the field `__metadata__`; empty if the file has none. */
   readonly metadata: Readonly<Record<string, string>>;
   /** The number of bytes that follow the header. */
   readonly dataBytes: number;

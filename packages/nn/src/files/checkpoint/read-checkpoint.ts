@@ -5,8 +5,11 @@ import { readSafetensors } from './read-safetensors.ts';
 
 /** A tensor of a checkpoint, and the file that it is in. */
 export interface CheckpointTensor {
+  /** The name of the file, such as `model.safetensors`. */
   readonly file: string;
+  /** The name of the tensor in the file. */
   readonly name: string;
+  /** The tensor, on the host. */
   readonly tensor: Tensor;
 }
 

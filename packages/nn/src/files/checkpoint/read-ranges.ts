@@ -13,6 +13,7 @@ export type OpenRange = (begin: number, end: number) => Promise<ByteSource>;
 
 /** A safetensors file from which single tensors can be read. */
 export interface RangedSafetensors {
+  /** Names, dtypes and shapes of all tensors. */
   readonly header: Header;
   /** @throws CheckpointError for a tensor that is missing or truncated. */
   read(name: string): Promise<Tensor>;

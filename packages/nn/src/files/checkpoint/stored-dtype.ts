@@ -4,6 +4,7 @@ import type { DType } from '@tilewise/core';
 export interface StoredDType {
   /** The bytes of one element in the file. */
   readonly bytes: number;
+  /** The dtype of the tensor that is read. */
   readonly dtype: DType;
   /**
    * Converts one element to `dtype` if the formats differ; returns undefined for a number that does not fit

@@ -3,8 +3,11 @@ import { HubError } from './hub-error.ts';
 
 /** The methods of `Cache` that are used. */
 export interface PartCache {
+  /** The stored response for a URL; undefined if there is none. */
   match(url: string): Promise<Response | undefined>;
+  /** Stores a response, in place of an earlier one for the URL. */
   put(url: string, response: Response): Promise<void>;
+  /** Removes the response for a URL. Resolves to whether there was one. */
   delete(url: string): Promise<boolean>;
 }
 

@@ -3,6 +3,7 @@ import { TilewiseError } from '@tilewise/core';
 /** A hub did not return a file; `code` is `UNSUPPORTED`. */
 export class HubError extends TilewiseError {
   override readonly name: string = 'HubError';
+  /** The URL that was requested. */
   readonly url: string;
   /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;

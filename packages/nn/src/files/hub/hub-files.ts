@@ -8,6 +8,7 @@ import { HubError } from './hub-error.ts';
 
 /** The progress of a file's download. */
 export interface DownloadProgress {
+  /** The name of the file, such as `model.safetensors`. */
   readonly file: string;
   /** Bytes so far, including those from the cache. */
   readonly loaded: number;

@@ -6,7 +6,9 @@ type Named = Readonly<Record<string, Variable>>;
 
 /** The results of a step of SGD: the loss before the step, and the parameters after it. */
 export interface SgdStep<K extends string = string> {
+  /** The loss, of shape []. */
   readonly loss: Variable;
+  /** The parameters by name, in their own shapes. */
   readonly parameters: { readonly [N in K]: Variable };
 }
 

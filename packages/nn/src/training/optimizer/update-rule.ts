@@ -14,6 +14,7 @@ export interface ClipOptions {
 
 /** AdamW (Loshchilov and Hutter 2019). */
 export interface AdamWOptions extends ClipOptions {
+  /** May be left out: AdamW is the default. */
   readonly kind?: 'adamw' | undefined;
   /** Default 0.9 and 0.999. */
   readonly betas?: readonly [number, number] | undefined;
@@ -25,6 +26,7 @@ export interface AdamWOptions extends ClipOptions {
 
 /** Stochastic gradient descent, as in `torch.optim.SGD`. */
 export interface SgdOptions extends ClipOptions {
+  /** Chooses SGD instead of AdamW. */
   readonly kind: 'sgd';
   /** Default 0: no running sum of gradients is stored. */
   readonly momentum?: number | undefined;
