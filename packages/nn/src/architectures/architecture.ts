@@ -28,11 +28,13 @@ export type ModelDefinition = (
   | {
       /** Predicts the next token of each token. */
       readonly kind: 'causal';
+      /** The layers of the model, as data. */
       readonly decoder: DecoderTable;
     }
   | {
       /** Predicts masked tokens. */
       readonly kind: 'masked';
+      /** The number of tokens that the model knows. */
       readonly vocabulary: number;
       /** The rows of the tables of positions and of token types, if the model has such tables. */
       readonly limits?: { readonly positions: number; readonly tokenTypes: number } | undefined;
@@ -42,10 +44,13 @@ export type ModelDefinition = (
   | {
       /** Predicts the class of an image. */
       readonly kind: 'image';
+      /** The number of colours of a pixel. */
       readonly channels: number;
+      /** The number of rows, and of columns, of pixels in an image. */
       readonly imageSize: number;
+      /** The number of classes. */
       readonly classes: number;
-      /** @param pixels (B, channels, size, size); returns (B, classes) */
+      /** (B, classes), from `pixels` (B, channels, imageSize, imageSize). */
       logits(scope: Scope, pixels: Variable): Variable;
     }
   | {
@@ -56,6 +61,7 @@ export type ModelDefinition = (
        * position.
        */
       readonly labels: 'next' | 'same';
+      /** The output of the graph that has the logits. */
       logits(scope: Scope, inputs: ModelInputs): Variable;
     }
 ) & {
@@ -72,7 +78,10 @@ export type ModelDefinition = (
 export interface Architecture {
   /** The `model_type` of its configurations, such as `llama`. */
   readonly modelType: string;
-  /** @throws ConfigError naming an option that is wrong or unknown. */
+  /**
+   * The model that a configuration describes.
+   * @throws ConfigError naming an option that is wrong or unknown.
+   */
   read(config: ConfigReader): ModelDefinition;
 }
 

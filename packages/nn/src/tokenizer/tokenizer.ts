@@ -21,6 +21,7 @@ const encodeRules: FieldRules<EncodeOptions> = { addSpecialTokens: flag };
 /** Converts texts to a model's tokens and back. */
 export interface TextTokenizer {
   /**
+   * The tokens of a text.
    * @throws InvalidArgumentError unless `text` is a string; CheckpointError if the file of the tokenizer is
    * damaged where it says how to encode.
    */

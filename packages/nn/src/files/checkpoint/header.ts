@@ -10,8 +10,9 @@ export interface StoredTensor {
   readonly stored: StoredDType;
   /** The extents. */
   readonly shape: readonly number[];
-  /** The offsets of the first byte and of the byte after the last, within the data of the file. */
+  /** The offset of the first byte within the data of the file, which follow the header. */
   readonly begin: number;
+  /** The offset of the byte after the last. */
   readonly end: number;
 }
 

@@ -15,7 +15,10 @@ export type OpenRange = (begin: number, end: number) => Promise<ByteSource>;
 export interface RangedSafetensors {
   /** Names, dtypes and shapes of all tensors. */
   readonly header: Header;
-  /** @throws CheckpointError for a tensor that is missing or truncated. */
+  /**
+   * Reads one tensor by name.
+   * @throws CheckpointError for a tensor that is missing or truncated.
+   */
   read(name: string): Promise<Tensor>;
 }
 
