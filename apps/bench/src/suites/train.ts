@@ -50,7 +50,7 @@ export const train: Suite = {
     rounds: { value: 'N', meaning: 'measure each N times in turn and take medians; default 5' },
     threads: {
       meaning:
-        'also the cpu engine on two threads, by the clock, next to what two matmuls side by side gain (target: 0.85 of their gain)',
+        'also the CPU engine on two threads, by the clock, next to what two matmuls side by side gain (target: 0.85 of their gain)',
     },
     peers: {
       value: 'DIR',

@@ -21,13 +21,13 @@ const TOKENS = 8;
 export const generationOptions = {
   engine: {
     value: 'cpu|webgpu',
-    meaning: 'continue a text on this engine only; default: a text on the cpu engine, attention on WebGPU',
+    meaning: 'continue a text on this engine only; default: a text on the CPU engine, attention on WebGPU',
   },
   model: {
     value: 'llama|gpt2',
     meaning: "the text's model; default llama. onnxruntime-web runs the Llama",
   },
-  threads: { meaning: 'also the cpu engine on two threads, by the clock' },
+  threads: { meaning: 'also the CPU engine on two threads, by the clock' },
   context: { value: 'N', meaning: 'tokens of the text; default 1000' },
   rounds: { value: 'N', meaning: 'measure N times in turn and take medians; default 5' },
   onnxruntime: { value: 'DIR', meaning: 'folder with onnxruntime-web; default: this clone' },
