@@ -105,7 +105,7 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
     constraint: ({ inputs: [src], outputs: [dst] }) =>
       src.dtype === 'f32' ? null : resultRule(src, dst, 'dst'),
     gradient: softmaxGradient,
-    // P = e^(S − stats) needs no second sum, and the optimiser recognises attention backward by this form.
+    // P = e^(S − stats) needs no second sum, and the optimizer recognises attention backward by this form.
     recompute: ({ inputs: [src], outputs: [, stats] }, builder) => {
       if (!stats || !builder.isGiven(stats)) return null;
       const scores = builder.cast(builder.forward(src), 'f32');

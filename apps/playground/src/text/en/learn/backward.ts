@@ -58,7 +58,7 @@ export const backward = {
     },
     dW: {
       title: 'Through the projections, to the weights',
-      why: 'These are the gradients that the optimiser needs. Nothing here is as large as P.',
+      why: 'These are the gradients that the optimizer needs. Nothing here is as large as P.',
     },
   },
   numbers: 'All of it in numbers',

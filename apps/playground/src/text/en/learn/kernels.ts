@@ -42,7 +42,7 @@ export const kernels = {
     lost: ({ message }) =>
       `The device was lost. ${message} Your program is kept, and the next run opens a new device.`,
     hung: ({ seconds }) =>
-      `Nothing came back in ${seconds} seconds, so the device was given up. Is there a loop that never ends? Your program is kept, and the next run opens a new device.`,
+      `Nothing came back in ${seconds} seconds, so the page gave up on the device. Is there a loop that never ends? Your program is kept, and the next run opens a new device.`,
     busy: () =>
       'No device was available. Perhaps a kernel that never ends still keeps the GPU busy: reload the page. Your program is kept.',
   } satisfies Sentences<Failure> as Sentences<Failure>,

@@ -12,7 +12,7 @@ export const machine = {
   canItBeFewer: 'Can it be done in fewer cycles?',
   fewest: [
     'We know the smallest number of cycles for all four elements, because a search has tried every program. With more registers, more partial sums stay near, and each loaded number meets more of its partners before it is replaced.',
-    'If any register may feed the multiplier, operands can wait in registers, too. Six registers are then enough to load each of the eight numbers only once: eight loads, eight products and four stores. No program can do with fewer.',
+    'If any register may feed the multiplier, operands can wait in registers, too. Six registers are then enough to load each of the eight numbers only once: eight loads, eight products and four stores. No program can manage with fewer.',
   ],
   fewestCaption: 'Fewest cycles for the whole product',
   styles: 'Inner product versus outer product',

@@ -161,13 +161,13 @@ export const quizzes = {
   },
   'why-gradients': {
     question:
-      'No optimiser updates Q, K or V: they are computed from X each time. Why are dQ, dK and dV computed?',
+      'No optimizer updates Q, K or V: they are computed from X each time. Why are dQ, dK and dV computed?',
     options: [
       'The gradients of the projection weights and of X are products with them.',
-      'The optimiser needs their size to choose the learning rate.',
+      'The optimizer needs their size to choose the learning rate.',
       'They show which tokens were important.',
     ],
-    nudge: 'What does the optimiser update, and what does the chain rule pass through on the way there?',
+    nudge: 'What does the optimizer update, and what does the chain rule pass through on the way there?',
     why: [
       '$dW_Q = X^\\top dQ$, and $dX$ is a sum of three terms, one for each of dQ, dK and dV: the way to the weights and to the layer below leads through them. Each row of dQ can serve both, a row of $dX$ and a rank-1 update of $dW_Q$, and be forgotten.',
     ],
