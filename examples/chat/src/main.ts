@@ -14,7 +14,7 @@ Usage: node examples/chat/dist/main.js --model DIR [options]
   --dtype f32|f16|bf16  the dtype of the weights in memory; default that of the files
   --system TEXT         the system prompt
   --max-tokens N  --temperature X  --top-p X  --top-k N  --seed N
-                        how tokens are sampled
+                        how tokens are sampled: at most 512; otherwise as generation_config.json says
   --complete TEXT       continues a text instead of a conversation
 `;
 

@@ -10,6 +10,7 @@ import { createRun, type Run } from '../run.ts';
 import { type CommandOptions, UsageError } from './options.ts';
 import { createProgress, type ProgressOutput } from './progress.ts';
 import { describeHeads } from './recall-report.ts';
+import { taskDefaults } from './task-defaults.ts';
 
 /**
  * The result of a run: the fields of `--json`. The seconds are those of training alone. The losses are null
@@ -27,12 +28,6 @@ export interface Streams {
   readonly error: ProgressOutput;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
-
-/** The default configuration of each task. */
-const taskDefaults = {
-  recall: { steps: 400, length: 1, config: {} },
-  text: { steps: 500, length: 200, config: { dim: 64, context: 64, batch: 16 } },
-} as const;
 
 /** Trains or loads a model, reports how good it is, and shows what it has learned. */
 export async function runDemo(

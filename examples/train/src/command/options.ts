@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type EngineName, engineNamed, engineNames } from '@tilewise/host-engine';
 import { type TrainConfig, trainConfig } from '../config.ts';
+import { taskDefaults } from './task-defaults.ts';
 
 /** Options by name; `table` describes each. */
 export interface CommandOptions
@@ -13,24 +14,33 @@ export interface CommandOptions
   readonly config: Partial<TrainConfig>;
 }
 
+const { recall, text: texts } = taskDefaults;
+
+/** A default in the help: one number, or that of recall and that of texts. */
+const byDefault = (ofRecall: number, ofTexts: number): string =>
+  ofRecall === ofTexts ? `(default ${ofRecall})` : `(default ${ofRecall}; ${ofTexts} for texts)`;
+
+const configDefault = (name: Exclude<keyof TrainConfig, 'steps'>): string =>
+  byDefault(recall.config[name], texts.config[name]);
+
 /** Each option: its value, its name in `CommandOptions` (`.` for the configuration), and its description. */
 const table: Readonly<Record<string, readonly [value: string, name: string, meaning: string]>> = {
   engine: ['NAME', 'engine', `${engineNames.join(', ')}; without it, webgpu on a GPU and cpu elsewhere`],
   text: ['FILE', 'text', 'learns the characters of a file; without it, associative recall'],
-  steps: ['N', 'steps', 'training steps'],
+  steps: ['N', 'steps', `training steps ${byDefault(recall.steps, texts.steps)}`],
   seed: ['N', 'seed', 'chooses the initial weights, the sequences and the dropout (default 0)'],
-  layers: ['N', '.layers', 'layers of the model'],
-  heads: ['N', '.heads', 'attention heads of a layer'],
-  dim: ['N', '.dim', 'width of the model'],
-  context: ['N', '.context', 'tokens of a sequence'],
-  batch: ['N', '.batch', 'sequences of a step'],
-  lr: ['X', '.learningRate', 'learning rate'],
-  dropout: ['X', '.dropout', 'probability that an attention weight is dropped'],
+  layers: ['N', '.layers', `layers of the model ${configDefault('layers')}`],
+  heads: ['N', '.heads', `attention heads of a layer ${configDefault('heads')}`],
+  dim: ['N', '.dim', `width of the model ${configDefault('dim')}`],
+  context: ['N', '.context', `tokens of a sequence ${configDefault('context')}`],
+  batch: ['N', '.batch', `sequences of a step ${configDefault('batch')}`],
+  lr: ['X', '.learningRate', `largest learning rate ${configDefault('learningRate')}`],
+  dropout: ['X', '.dropout', `probability that an attention weight is dropped ${configDefault('dropout')}`],
   save: ['FILE', 'save', 'writes the weights and the state of training, as safetensors'],
   load: ['FILE', 'load', 'starts from such a file; continues training only if --steps is given'],
   'export-torch': ['DIR', 'exportTorch', 'writes a PyTorch package that continues the run'],
   sample: ['TEXT', 'sample', 'continues a text'],
-  length: ['N', 'length', 'the number of characters to add'],
+  length: ['N', 'length', `characters to add ${byDefault(recall.length, texts.length)}`],
   temperature: ['X', 'temperature', 'randomness: 0 takes the likeliest character (default 0.8)'],
   'top-k': ['N', 'topK', 'samples only from the N likeliest characters'],
   json: [
