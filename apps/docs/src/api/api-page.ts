@@ -1,4 +1,5 @@
 import type { ApiExport, ApiMember, ApiModule } from './read-api.ts';
+import type { ApiTag } from './read-members.ts';
 
 /** The file name of the page of an import path: `@tilewise/core/cpu` is `core-cpu`. */
 export function pageOf(path: string): string {
@@ -44,18 +45,14 @@ function section({ name, signature, docs, tags, members }: ApiExport, places: Li
       const [, parameter, meaning] = /^(\S+)\s*-?\s*([\s\S]*)$/.exec(text) ?? [];
       return `- \`${parameter}\`: ${prose(meaning ?? '')}`;
     });
-  const rest = tags.flatMap(tag => {
-    const label = { throws: 'Throws', returns: 'Returns', defaultValue: 'Default' }[tag.name];
-    return label ? [`**${label}** ${prose(tag.text)}`] : [];
-  });
   return [
     `### ${name} {#${anchor(name)}}`,
     prose(docs),
     `\`\`\`ts\n${signature.trimEnd()}\n\`\`\``,
-    ...typeLinks(name, signature, places),
+    ...typeLinks(name, [signature, ...members.map(member => member.name)].join('\n'), places),
     ...(parameters.length > 0 ? [parameters.join('\n')] : []),
     ...(members.length > 0 ? [memberList(members, prose)] : []),
-    ...rest,
+    ...outcomes(tags, prose),
   ].join('\n\n');
 }
 
@@ -69,8 +66,23 @@ function typeLinks(own: string, signature: string, places: Links): string[] {
   return links.length === 0 ? [] : [`**Types** ${links.join(', ')}`];
 }
 
-function memberList(members: readonly ApiMember[], prose: (text: string) => string): string {
-  return members.map(({ name, docs }) => `- \`${name}\`: ${prose(docs).replace(/\n/g, '\n  ')}`).join('\n');
+type Prose = (text: string) => string;
+
+/** What a function returns and throws. */
+function outcomes(tags: readonly ApiTag[], prose: Prose): string[] {
+  return tags.flatMap(tag => {
+    const label = { throws: 'Throws', returns: 'Returns', defaultValue: 'Default' }[tag.name];
+    return label ? [`**${label}** ${prose(tag.text)}`] : [];
+  });
+}
+
+function memberList(members: readonly ApiMember[], prose: Prose): string {
+  return members
+    .map(({ name, docs, tags }) => {
+      const text = [prose(docs), ...outcomes(tags, prose)].filter(Boolean).join('\n\n');
+      return `- \`${name}\`: ${text.replace(/\n(?=.)/g, '\n  ')}`;
+    })
+    .join('\n');
 }
 
 type Links = ReadonlyMap<string, string>;

@@ -19,7 +19,11 @@ test('every link of a doc comment leads to an export', () => {
   const names = new Set(api.flatMap(({ exports }) => exports.map(({ name }) => name)));
   const dead = api.flatMap(({ path, exports }) =>
     exports.flatMap(({ name, docs, tags, members }) =>
-      [docs, ...tags.map(({ text }) => text), ...members.map(member => member.docs)].flatMap(text =>
+      [
+        docs,
+        ...tags.map(({ text }) => text),
+        ...members.flatMap(one => [one.docs, ...one.tags.map(({ text }) => text)]),
+      ].flatMap(text =>
         [...text.matchAll(/\{@link\s+([^\s}|.]+)/g)]
           .filter(([, target]) => !names.has(target))
           .map(([, target]) => `${path} ${name}: ${target}`),
@@ -35,6 +39,26 @@ test('a page has the signature, the documentation and the members of an export',
   expect(page).toContain('### mergePartials');
   expect(page).toContain('```ts\nfunction mergePartials(');
   expect(page).toMatch(/- `causal`: \S/);
+});
+
+test('a class has the members of a base class that is not exported', () => {
+  const webgpu = api.find(({ path }) => path === '@tilewise/webgpu');
+  const members = (name: string) => webgpu?.exports.find(one => one.name === name)?.members ?? [];
+  const upload = members('GpuContext').find(({ name }) => name.startsWith('upload('));
+  expect(upload?.docs).toMatch(/\S/);
+  expect(members('Plan').map(({ name }) => name.replace(/\W.*/, ''))).toContain('encode');
+});
+
+test('a type does not repeat the members of an exported type', () => {
+  const nn = api.find(({ path }) => path === '@tilewise/nn');
+  const loaded = nn?.exports.find(({ name }) => name === 'LoadedModel');
+  expect(loaded?.members.map(({ name }) => name)).toEqual(['generationDefaults', 'generate']);
+});
+
+test('a page says what a method throws', () => {
+  const graph = api.find(({ path }) => path === '@tilewise/graph');
+  const page = graph ? apiPage(graph, api) : '';
+  expect(page).toMatch(/- `partitions`: .*\n\n {2}\*\*Throws\*\* InvalidGraphError before `finalize`/);
 });
 
 test('a member whose name is a symbol has the name that is written', () => {

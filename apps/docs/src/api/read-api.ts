@@ -2,14 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript-5.9';
+import {
+  type ApiMember,
+  type ApiTag,
+  documentationOf,
+  hiddenMembersOf,
+  membersOf,
+  tagsOf,
+} from './read-members.ts';
+
+export type { ApiMember } from './read-members.ts';
 
 const packages = fileURLToPath(new URL('../../../../packages', import.meta.url));
-
-/** A property, method or value of an exported interface, class or type, and its documentation. */
-export interface ApiMember {
-  readonly name: string;
-  readonly docs: string;
-}
 
 /** One exported name: its declarations as TypeScript, without comments, and its documentation as Markdown. */
 export interface ApiExport {
@@ -17,7 +21,7 @@ export interface ApiExport {
   readonly kind: 'function' | 'class' | 'interface' | 'type' | 'constant' | 'namespace';
   readonly signature: string;
   readonly docs: string;
-  readonly tags: readonly { readonly name: string; readonly text: string }[];
+  readonly tags: readonly ApiTag[];
   readonly members: readonly ApiMember[];
 }
 
@@ -65,22 +69,33 @@ export function readApi(): ApiModule[] {
     },
   );
   const checker = program.getTypeChecker();
-  return entries.map(({ path, file }) => {
+  const modules = entries.map(({ path, file }) => {
     const source = program.getSourceFile(file);
     const module = source && checker.getSymbolAtLocation(source);
     if (!module) throw new Error(`${path}: ${file} is missing or exports nothing; build the packages first`);
-    const exports = checker
-      .getExportsOfModule(module)
-      .map(symbol => readExport(checker, symbol))
+    return { path, symbols: checker.getExportsOfModule(module) };
+  });
+  const exported = new Set(
+    modules.flatMap(({ symbols }) => symbols.map(symbol => declared(checker, symbol))),
+  );
+  return modules.map(({ path, symbols }) => {
+    const exports = symbols
+      .map(symbol => readExport(checker, symbol, exported))
       .sort((a, b) => a.name.localeCompare(b.name));
     return { path, exports };
   });
 }
 
+/** The symbol that an export stands for. */
+const declared = (checker: ts.TypeChecker, exported: ts.Symbol): ts.Symbol =>
+  exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+
+const isOurs = (file: string): boolean => file.startsWith(packages);
+
 const printer: ts.Printer = ts.createPrinter({ removeComments: true });
 
-function readExport(checker: ts.TypeChecker, exported: ts.Symbol): ApiExport {
-  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+function readExport(checker: ts.TypeChecker, exported: ts.Symbol, others: ReadonlySet<ts.Symbol>): ApiExport {
+  const symbol = declared(checker, exported);
   const declarations = (symbol.declarations ?? []).map(node =>
     ts.isVariableDeclaration(node) ? node.parent.parent : node,
   );
@@ -90,15 +105,12 @@ function readExport(checker: ts.TypeChecker, exported: ts.Symbol): ApiExport {
     kind: kindOf(symbol),
     signature: declarations.map(signatureOf).join('\n'),
     docs,
-    tags: symbol
-      .getJsDocTags(checker)
-      .map(({ name, text }) => ({ name, text: ts.displayPartsToString(text) })),
-    members: declarations.flatMap(node => membersOf(checker, node)),
+    tags: tagsOf(checker, symbol),
+    members: [
+      ...declarations.flatMap(node => membersOf(checker, node)),
+      ...hiddenMembersOf(checker, symbol, others, isOurs),
+    ],
   };
-}
-
-function documentationOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
-  return ts.displayPartsToString(symbol.getDocumentationComment(checker));
 }
 
 function kindOf({ flags }: ts.Symbol): ApiExport['kind'] {
@@ -150,21 +162,4 @@ function brokenAtCommas(line: string): string {
     } else text += letter;
   }
   return text;
-}
-
-/** The documented members of an interface, a class, or an object type. */
-function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMember[] {
-  const members: ApiMember[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isClassElement(node)) {
-      const symbol = node.name && checker.getSymbolAtLocation(node.name);
-      const docs = symbol && documentationOf(checker, symbol);
-      // The name as it is written: the symbol of `[Symbol.dispose]` has an internal name.
-      const name = node.name?.getText() ?? '';
-      if (docs && !members.some(member => member.name === name)) members.push({ name, docs });
-    }
-    if (!ts.isVariableStatement(node)) ts.forEachChild(node, visit);
-  };
-  visit(declaration);
-  return members;
 }

@@ -1,0 +1,84 @@
+import ts from 'typescript-5.9';
+
+/** A text of a doc comment that begins with `@name`. */
+export interface ApiTag {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A property, method or value of an exported interface, class or type, and its documentation. */
+export interface ApiMember {
+  /** The name; for a member that another type declares, its whole declaration. */
+  readonly name: string;
+  readonly docs: string;
+  readonly tags: readonly ApiTag[];
+}
+
+export function documentationOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
+  return ts.displayPartsToString(symbol.getDocumentationComment(checker));
+}
+
+export function tagsOf(checker: ts.TypeChecker, symbol: ts.Symbol): ApiTag[] {
+  return symbol
+    .getJsDocTags(checker)
+    .map(({ name, text }) => ({ name, text: ts.displayPartsToString(text) }));
+}
+
+/** The documented members in the text of an interface, a class, or an object type. */
+export function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMember[] {
+  const members: ApiMember[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isClassElement(node)) {
+      const symbol = node.name && checker.getSymbolAtLocation(node.name);
+      // The name as it is written: the symbol of `[Symbol.dispose]` has an internal name.
+      const name = node.name?.getText() ?? '';
+      if (symbol && !members.some(member => member.name === name))
+        members.push(...documented(checker, symbol, name));
+    }
+    if (!ts.isVariableStatement(node)) ts.forEachChild(node, visit);
+  };
+  visit(declaration);
+  return members;
+}
+
+/**
+ * The documented members that a class, an interface or an object type has from declarations that no import
+ * path exports, so that no other place of the reference has them.
+ * @param isOurs whether a file belongs to the packages.
+ */
+export function hiddenMembersOf(
+  checker: ts.TypeChecker,
+  symbol: ts.Symbol,
+  exported: ReadonlySet<ts.Symbol>,
+  isOurs: (file: string) => boolean,
+): ApiMember[] {
+  if (!(symbol.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)))
+    return [];
+  return checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol)).flatMap(member => {
+    const [declaration] = member.declarations ?? [];
+    if (!declaration || !isOurs(declaration.getSourceFile().fileName)) return [];
+    const owner = ownerOf(checker, declaration);
+    if (!owner || exported.has(owner)) return [];
+    return documented(checker, member, declaration.getText().replace(/\s+/g, ' ').replace(/;$/, ''));
+  });
+}
+
+/** The symbol of the interface, class or type that contains a declaration. */
+function ownerOf(checker: ts.TypeChecker, declaration: ts.Declaration): ts.Symbol | undefined {
+  let node: ts.Node = declaration;
+  while (
+    !ts.isInterfaceDeclaration(node) &&
+    !ts.isClassDeclaration(node) &&
+    !ts.isTypeAliasDeclaration(node)
+  ) {
+    if (ts.isSourceFile(node)) return undefined;
+    node = node.parent;
+  }
+  return node.name && checker.getSymbolAtLocation(node.name);
+}
+
+function documented(checker: ts.TypeChecker, symbol: ts.Symbol, name: string): ApiMember[] {
+  const docs = documentationOf(checker, symbol);
+  const tags = tagsOf(checker, symbol);
+  return docs || tags.length > 0 ? [{ name, docs, tags }] : [];
+}
