@@ -3,7 +3,7 @@ import type { Expr } from '../expr/nodes/expr.ts';
 /**
  * Computes each element of the output from the elements of the inputs at the same place. The inputs are
  * broadcast to the output's shape as in NumPy. `value` reads them with `input(n)`, reads any of them at
- * another place with `inputAt(n, index)`, and reads its own place with `coordinate(d)` (see `element.ts`).
+ * another place with `inputAt(n, index)`, and reads its own place with `coordinate(d)`.
  *
  * A float that is stored in an integer dtype is rounded to nearest (ties to even) and saturated. A device may
  * saturate to the f32 next to the limit of i32 or u32, and store anything for NaN.

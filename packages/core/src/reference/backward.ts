@@ -67,7 +67,7 @@ export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAma
  * gradients. dk and dv are summed over the query heads of a group, dbias over the dimensions along which the
  * bias is broadcast. A row with lse = −∞ or beyond its sequence contributes nothing.
  *
- * @throws as `normaliseBackwardOnHost`.
+ * @throws as `normaliseBackward`; InvalidArgumentError naming a tensor that is not on the host.
  */
 export function sdpaBackwardFloat64(
   inputs: BackwardInputsFloat64,

@@ -46,7 +46,7 @@ export interface ForwardFloat64 {
  * cast(scaleS · z_ij p_ij), and o is multiplied by scaleO (see `Fp8Options`). With block scales, z_ij e^(s_ij
  * − m_i) is rounded, and the sum is divided by l_i (see `Mxfp8Options`).
  *
- * @throws as `normaliseOnHost`.
+ * @throws as `normalise`; InvalidArgumentError naming a tensor that is not on the host.
  */
 export function sdpaFloat64(
   q: Tensor,

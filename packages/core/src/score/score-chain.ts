@@ -29,7 +29,7 @@ export interface ScoreChain {
 }
 
 /**
- * The chain of a problem over host operands.
+ * The score chain of a problem, which reads host operands.
  * @throws InvalidArgumentError if an operand that the problem names is missing.
  */
 export function createScoreChain(

@@ -94,7 +94,7 @@ export class GraphBuilder implements GraphWriter {
     return this.topology.inputs;
   }
 
-  /** The tensors that an operation produces and none reads, or an `End` reads. */
+  /** The tensors that an operation produces, and that an `End` reads or nothing reads. */
   get outputs(): readonly LogicalTensor[] {
     return this.topology.outputs;
   }

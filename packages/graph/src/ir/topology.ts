@@ -30,7 +30,7 @@ export interface Topology {
   uses(tensor: number): readonly Use[];
   /** The tensors that an operation reads and none produces. */
   readonly inputs: readonly LogicalTensor[];
-  /** The tensors that an operation produces, and that no operation or an `End` reads. */
+  /** The tensors that an operation produces, and that an `End` reads or nothing reads. */
   readonly outputs: readonly LogicalTensor[];
   /**
    * The shape of a tensor, inferred over the whole graph; the declared shape if shapes in the graph

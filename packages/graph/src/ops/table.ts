@@ -59,11 +59,10 @@ export type OperationSchemas = typeof attentionSchemas &
 /** The kind of an operation. */
 export type OperationKind = keyof OperationSchemas;
 
-/**
- * All operations. To add one, add a row to a file in this folder, with a doc comment for the documentation; a
- * new file needs a line here and in `OperationSchemas`.
- */
+/** All operations. */
 export const operations: readonly Operation[] = [
+  // To add an operation, add a row to a file in this folder, with a doc comment, which OPERATIONS.md repeats.
+  // A new file needs a line here and in `OperationSchemas`.
   ...matmulOperations,
   ...binaryOperations,
   ...selectOperations,

@@ -11,8 +11,9 @@ import { qwen2 } from './decoders/qwen2.ts';
 import { qwen3 } from './decoders/qwen3.ts';
 import { vit } from './vit.ts';
 
-/** Every architecture; adding one is a file and a line here. */
+/** Every architecture that `readModel` knows. */
 export const architectures: readonly Architecture[] = [
+  // A new architecture is a file and a line here.
   gpt2,
   llama,
   mistral,

@@ -17,7 +17,10 @@ export interface DropoutShape {
 
 /** How a dropout probability becomes integers and a factor. */
 export interface DropoutRule {
-  /** A whole number in [0, 2^32]; the file of each scheme says which number it is compared with. */
+  /**
+   * A whole number in [0, 2^32]: the smallest word that is kept, or, for `flash-attention-2`, the smallest
+   * byte that is dropped.
+   */
   readonly threshold: number;
   /** The factor of a kept probability, an f32; 0 if everything is dropped. */
   readonly scale: number;

@@ -19,8 +19,8 @@ export const fp8ScalarNames = [
 ] as const;
 
 /**
- * The largest magnitudes that FP8 arithmetic measures, in the order in which they follow the scalars in that
- * list.
+ * The largest magnitudes that FP8 arithmetic measures, in the order in which they follow the scalars in the
+ * list that GPU kernels bind as `fp8`.
  */
 export const fp8AmaxNames = ['amaxS', 'amaxO', 'amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'] as const;
 

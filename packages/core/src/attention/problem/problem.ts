@@ -20,7 +20,7 @@ export type ForwardAmaxName = 'amaxS' | 'amaxO';
  */
 export type BackwardAmaxName = 'amaxDQ' | 'amaxDK' | 'amaxDV' | 'amaxDP';
 
-/** Results of backward. */
+/** The gradients that backward can compute besides those of captured tensors. */
 export type GradientName = 'dq' | 'dk' | 'dv' | 'dbias' | 'dsink' | 'dAlibi';
 
 /** What determines where a sequence starts: the batch stride, the cumulative lengths, or ragged offsets. */

@@ -192,7 +192,7 @@ export function checkForwardProblem(
 }
 
 /**
- * Checks the fields of a backward problem in the same way.
+ * Checks the fields of a backward problem as `checkForwardProblem` does.
  * @throws InvalidArgumentError, as `checkForwardProblem`.
  */
 export function checkBackwardProblem(problem: unknown): asserts problem is BackwardProblem {

@@ -9,7 +9,7 @@ export interface DTypeTraits {
   readonly kind: 'float' | 'integer' | 'boolean';
 }
 
-/** One row per dtype. */
+/** The traits of each dtype. */
 export const dtypeTraits: Readonly<Record<DType, DTypeTraits>> = {
   f32: { bytes: 4, kind: 'float' },
   f16: { bytes: 2, kind: 'float' },

@@ -32,7 +32,7 @@ const row = (dtype: DType, allocate: DTypeInfo['allocate'], { decode, encode }: 
   encode,
 });
 
-/** One row per dtype. No other code knows how an element is stored. */
+/** How each dtype is stored and read. No other code knows how an element is stored. */
 export const dtypeInfo: Readonly<Record<DType, DTypeInfo>> = {
   f32: /* @__PURE__ */ row('f32', n => new Float32Array(n)),
   f16: /* @__PURE__ */ row('f16', n => new Uint16Array(n), float16),

@@ -3,6 +3,7 @@ export type Overflow = 'ieee' | 'saturate';
 
 /** The numbers that describe a binary floating-point storage format of 16 or 8 bits. */
 export interface FloatLayout {
+  /** The size of a stored number. */
   readonly bits: 8 | 16;
   /** Smallest positive (subnormal) value. */
   readonly min: number;

@@ -44,15 +44,15 @@ export interface Partition {
   /** Unique among the partitions of a graph. */
   readonly id: number;
   /**
-   * `operation` for a single operation, `operations` for several without attention; else the name of the
-   * pattern.
+   * The name of the pattern that was recognised, such as `sdpa-training` or `fused-operations`; `operation`
+   * for a single operation. In a compiled graph, `operations` for neighbouring partitions that were merged.
    */
   readonly kind: string;
   /** The ids of the operations in topological order. */
   readonly ops: readonly number[];
   /** The tensors that come from outside the partition, each once. */
   readonly inputs: readonly LogicalTensor[];
-  /** The tensors that are read outside the partition, by no operation, or by an `End`. */
+  /** The tensors that an operation outside the partition or an `End` reads, or that nothing reads. */
   readonly outputs: readonly LogicalTensor[];
   /** Whether the partition can run. */
   readonly supported: boolean;

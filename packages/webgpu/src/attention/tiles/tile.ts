@@ -4,9 +4,9 @@ import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { LaneGrid } from './scores/score-vectors.ts';
 import type { TileBackend } from './tile-backend.ts';
 
-/** The large kernels, each of which has its own tiles: `decode` is forward with at most 16 queries. */
+/** The large kernels, each of which has its own tiles. */
 export const tileRoles = ['forward', 'decode', 'dq', 'dkdv'] as const;
-/** The name of a kernel that has its own tiles. */
+/** The name of a kernel that has its own tiles; `decode` is forward with at most 16 queries per head. */
 export type TileRole = (typeof tileRoles)[number];
 
 /** Whether a kernel computes forward. Only forward kernels reduce rows of scores. */

@@ -8,7 +8,7 @@ import type { SubgroupMatrixConfig } from './subgroup-matrix-configs.ts';
 export interface Capabilities {
   /** The number of storage buffers that one kernel can bind; at least 8. */
   readonly maxStorageBuffersPerShaderStage: number;
-  /** Bytes. */
+  /** The bytes of workgroup memory that one kernel can use; at least 16 KiB. */
   readonly maxComputeWorkgroupStorageSize: number;
   /** The largest part of a buffer that a kernel can bind, in bytes; at least 128 MiB. */
   readonly maxStorageBufferBindingSize: number;

@@ -37,8 +37,8 @@ export const multipliesAsIs = (
 
 /**
  * Tiles of subgroup matrices for `createContext({ device, tiles: matrixTiles })`. They are used for problems
- * whose operands the device multiplies as they are: f16 on NVIDIA's GPUs, on a device with the feature
- * `chromium-experimental-subgroup-matrix` and subgroups of 32 lanes (if it has other sizes too,
+ * whose operands the device multiplies as they are, f16 on NVIDIA's and AMD's GPUs, on a device with the
+ * feature `chromium-experimental-subgroup-matrix` and subgroups of 32 lanes (if it has other sizes too,
  * `subgroup-size-control` is required). Forward with ALiBi does not use them. For all other problems the
  * result is null, and the tiles of the built-in table are used. Sums are f32; probabilities and score
  * gradients are rounded to the matrices' dtype, as in FlashAttention-2: in f16, score gradients below 6e-8
