@@ -294,7 +294,7 @@ test('a learning rate that a schedule returns is refused before the step', async
 
 test('a trainer that is refused leaves the model without an adapter', () => {
   expect(() => trains({ lora, groups: [{ names: /./, rate: 0 }] })).toThrow(
-    'must leave a parameter to train',
+    'must leave a parameter to train: all rates are 0',
   );
   expect(model.adapter).toBe(null);
 });

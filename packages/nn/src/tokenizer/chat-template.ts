@@ -28,7 +28,10 @@ export function chatTemplateOf(
   const text = ownFile ?? templateText(config.chat_template);
   if (text === null) {
     return () => {
-      throw new TilewiseError('UNSUPPORTED', 'the tokenizer has no chat_template');
+      throw new TilewiseError(
+        'UNSUPPORTED',
+        'the tokenizer has no chat_template: encode a prompt of your own',
+      );
     };
   }
   const template = parsed(text);

@@ -45,7 +45,8 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   const adapter = config && (model.adapter ?? initialAdapter(model, config, seed));
   const all = adapter ? new Map(Object.entries(adapter.tensors)) : model.weights;
   const own = new Map([...all].filter(([name]) => settingsOf(name).rate > 0));
-  if (own.size === 0) throw new InvalidArgumentError('groups', 'must leave a parameter to train');
+  if (own.size === 0)
+    throw new InvalidArgumentError('groups', 'must leave a parameter to train: all rates are 0');
   const trained = [...own.keys()];
   const buckets = bucketsOf(own, settingsOf);
   const optimizer = createOptimizer(engine, rule, {

@@ -64,33 +64,34 @@ const [minRounds, maxRounds] = [3, 15];
 export class TileBench {
   readonly #problem: AttentionProblem | BackwardProblem;
   readonly #contexts: GpuContext[];
-  readonly #space: GpuContext;
+  /** The context whose tensors the plans of all tiles share. */
+  readonly #ctx: GpuContext;
   readonly #tolerance: number;
   readonly #synthetic: SyntheticTensors;
   /** The first work of each kernel, and its results. */
   readonly #first = new Map<TileRole, { readonly encode: Encode; readonly results: Sample }>();
   readonly #clock: GpuClock;
 
-  private constructor(space: GpuContext, problem: AttentionProblem | BackwardProblem) {
+  private constructor(ctx: GpuContext, problem: AttentionProblem | BackwardProblem) {
     const { q, k, v, o } = forwardOf(problem);
     const { dO, dq, dk, dv } = 'forward' in problem ? problem : { dO: o, dq: q, dk: k, dv: v };
     const descs = Object.entries({ q, k, v, o, dO, dq, dk, dv });
     this.#problem = problem;
-    this.#contexts = [space];
-    this.#space = space;
+    this.#contexts = [ctx];
+    this.#ctx = ctx;
     const dtypes = Object.fromEntries(descs.map(([name, { dtype }]) => [name, dtype]));
     this.#tolerance = Math.max(...Object.values<DType>(dtypes).map(toleranceOf));
-    this.#synthetic = new SyntheticTensors(space, dtypes);
-    this.#clock = gpuClock(space.device);
+    this.#synthetic = new SyntheticTensors(ctx, dtypes);
+    this.#clock = gpuClock(ctx.device);
   }
 
   /** Makes a bench. For a backward problem, o and lse are computed first. */
   static async open({ device }: GpuContext, problem: AttentionProblem | BackwardProblem): Promise<TileBench> {
-    const space = await createContext({ device, maxIdleBytes: 0 });
-    const bench = new TileBench(space, problem);
+    const ctx = await createContext({ device, maxIdleBytes: 0 });
+    const bench = new TileBench(ctx, problem);
     try {
       if ('forward' in problem) {
-        const plan = planSdpa(space, problem.forward);
+        const plan = planSdpa(ctx, problem.forward);
         await plan.warmUp();
         await bench.#clock.once(bench.#encodeOf(plan), 0);
       }
@@ -108,7 +109,7 @@ export class TileBench {
 
   /** Prepares the work for a tile, or returns the reason why the tile cannot be timed. */
   async prepare(role: TileRole, tile: TileDescription): Promise<Work | string> {
-    const { device, capabilities } = this.#space;
+    const { device, capabilities } = this.#ctx;
     const described = describedTile(tile);
     const forward = forwardOf(this.#problem);
     const reason =
@@ -182,7 +183,7 @@ export class TileBench {
   #encodeOf(plan: Plan): Encode {
     const buffers = this.#synthetic.of(plan.tensors);
     if (plan.workspaceBytes > 0)
-      buffers.workspace = this.#space.allocate([plan.workspaceBytes / 4], 'u32').buffer;
+      buffers.workspace = this.#ctx.allocate([plan.workspaceBytes / 4], 'u32').buffer;
     return pass => plan.encode(pass, buffers);
   }
 }
