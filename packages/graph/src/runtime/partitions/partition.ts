@@ -90,7 +90,10 @@ export function createPartition(id: number, { nodes, match }: OperationGroup, to
     checkEngine(engine);
     checkNames('options', options, ['inputs', 'outputs', 'cached', 'kept']);
     const { inputs: knownInputs, outputs: knownOutputs, cached = true, kept = false } = options;
-    if (idle) throw new UnsupportedError(engine.name, [`${describeNode(idle)} computes nothing`]);
+    if (idle)
+      throw new UnsupportedError(engine.name, [
+        `${describeNode(idle)} computes nothing: bind its results to the partitions that read them`,
+      ]);
     const group = {
       nodes,
       match,
