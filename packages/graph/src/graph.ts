@@ -44,7 +44,16 @@ export type OperationOptions<K extends OperationKind> = {
 } & AttributesOption<GivenAttributes<OperationSchemas[K]['attributes']>>;
 
 /** `attrs` is optional if no attribute is required. */
-type AttributesOption<A> = Partial<A> extends A ? { readonly attrs?: A | undefined } : { readonly attrs: A };
+type AttributesOption<A> =
+  Partial<A> extends A
+    ? {
+        /** The attributes by name. Default: those of the schema. */
+        readonly attrs?: A | undefined;
+      }
+    : {
+        /** The attributes by name. */
+        readonly attrs: A;
+      };
 
 /** A graph of tensor operations: build it, finalize it, then partition and run it. */
 export class Graph extends GraphBuilder {

@@ -53,6 +53,9 @@ test('a type does not repeat the members of an exported type', () => {
   const nn = api.find(({ path }) => path === '@tilewise/nn');
   const loaded = nn?.exports.find(({ name }) => name === 'LoadedModel');
   expect(loaded?.members.map(({ name }) => name)).toEqual(['generationDefaults', 'generate']);
+  const graph = api.find(({ path }) => path === '@tilewise/graph');
+  const backward = graph?.exports.find(({ name }) => name === 'GradientGraph');
+  expect(backward?.members.map(({ name }) => name)).toEqual(['seeds', 'gradients']);
 });
 
 test('a page says what a method throws', () => {

@@ -54,13 +54,22 @@ export function hiddenMembersOf(
 ): ApiMember[] {
   if (!(symbol.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)))
     return [];
-  return checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol)).flatMap(member => {
+  const type = checker.getDeclaredTypeOfSymbol(symbol);
+  const shown = exportedBases(checker, type, exported);
+  return checker.getPropertiesOfType(type).flatMap(member => {
     const [declaration] = member.declarations ?? [];
     if (!declaration || !isOurs(declaration.getSourceFile().fileName)) return [];
+    if (shown.some(base => base.getProperty(member.name))) return [];
     const owner = ownerOf(checker, declaration);
     if (!owner || exported.has(owner)) return [];
     return documented(checker, member, declaration.getText().replace(/\s+/g, ' ').replace(/;$/, ''));
   });
+}
+
+/** The exported types that a class or an interface extends, also through types that are not exported. */
+function exportedBases(checker: ts.TypeChecker, type: ts.Type, exported: ReadonlySet<ts.Symbol>): ts.Type[] {
+  const bases = type.isClassOrInterface() ? checker.getBaseTypes(type) : [];
+  return bases.flatMap(base => (exported.has(base.symbol) ? [base] : exportedBases(checker, base, exported)));
 }
 
 /** The symbol of the interface, class or type that contains a declaration. */

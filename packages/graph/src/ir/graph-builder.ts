@@ -76,6 +76,7 @@ export class GraphBuilder implements GraphWriter {
     return this.#described.values();
   }
 
+  /** Whether `finalize` has connected the operations, so that none can be added. */
   get isFinalized(): boolean {
     return this.#topology !== undefined;
   }

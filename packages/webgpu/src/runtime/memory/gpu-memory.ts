@@ -39,7 +39,9 @@ export interface MemorySettings {
 
 /** A GPU device, with this library's tensors and buffers in its memory. */
 export class GpuMemory implements TensorOwner {
+  /** The caller's device, or the one that the context created. */
   readonly device: GPUDevice;
+  /** The features and limits of the device. */
   readonly capabilities: Capabilities;
   /** Times the kernels of this context, if the context was created with a trace. */
   readonly trace: PassTrace | undefined;
@@ -237,7 +239,10 @@ export class GpuMemory implements TensorOwner {
     this.destroy();
   }
 
-  /** @throws InvalidArgumentError for a tensor that belongs to another device or was destroyed. */
+  /**
+   * The tensor, if it is on this device.
+   * @throws InvalidArgumentError for a tensor that belongs to another device or was destroyed.
+   */
   checkOwn(argument: string, tensor: TensorDesc): GpuTensor {
     if (!(tensor instanceof GpuTensor)) {
       throw new InvalidArgumentError(argument, 'must be a GpuTensor: make one with ctx.upload or ctx.wrap');
@@ -261,6 +266,7 @@ export class GpuMemory implements TensorOwner {
     return this.#pool.take(bytes);
   }
 
+  /** Gives a buffer of `takeBuffer` back for reuse. */
   giveBuffer(buffer: GPUBuffer): void {
     this.#pool.give(buffer);
   }
@@ -281,6 +287,7 @@ export class GpuMemory implements TensorOwner {
     return this.#pool.takeUniform(content);
   }
 
+  /** Destroys a buffer of `takeUniform`. */
   discard(buffer: GPUBuffer): void {
     this.#pool.discard(buffer);
   }

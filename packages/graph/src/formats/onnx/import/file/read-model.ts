@@ -38,14 +38,16 @@ export interface NodeRecord {
   readonly attributes: ReadonlyMap<string, AttributeRecord>;
 }
 
-/**
- * An input or output of the graph. A dimension is a number, a name that stands for a number, or null if it is
- * not declared.
- */
+/** An input or output of the graph. */
 export interface ValueRecord {
+  /** The name in the file. */
   readonly name: string;
   /** The number of the element type; null if the value is not a tensor. */
   readonly type: number | null;
+  /**
+   * The extents: numbers, names that stand for numbers, or null where nothing is declared; null if the rank
+   * is not declared either.
+   */
   readonly shape: readonly (number | string | null)[] | null;
 }
 
