@@ -287,7 +287,7 @@ export class GpuMemory implements TensorOwner {
     return this.#pool.takeUniform(content);
   }
 
-  /** Destroys a buffer of `takeUniform`. */
+  /** Destroys a buffer of this context. */
   discard(buffer: GPUBuffer): void {
     this.#pool.discard(buffer);
   }
