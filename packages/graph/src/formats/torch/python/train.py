@@ -83,19 +83,19 @@ def parser():
     p.add_argument("--order", default="zigzag", choices=orders, help="how a sequence is sharded")
     ways = ["sum", "ddp", "fsdp"]
     p.add_argument("--parallel", default="sum", choices=ways, help="how gradients are summed over ranks")
-    p.add_argument("--weights", default=str(HERE / "weights.safetensors"))
-    p.add_argument("--batches", default=str(HERE / "batches.safetensors"))
-    p.add_argument("--dir", default="", help="checkpoint folder; training continues from the newest one")
+    p.add_argument("--weights", default=str(HERE / "weights.safetensors"), help="weights to start from")
+    p.add_argument("--batches", default=str(HERE / "batches.safetensors"), help="training data")
+    p.add_argument("--dir", default="", help="folder of checkpoints; continues from the newest")
     p.add_argument("--every", type=int, default=100, help="steps between checkpoints")
     p.add_argument("--save", default="", help="safetensors file to write at the end")
-    p.add_argument("--lr", type=float, default=1e-3)
+    p.add_argument("--lr", type=float, default=1e-3, help="largest learning rate")
     p.add_argument("--warmup", type=int, default=0, help="steps over which the learning rate rises")
     p.add_argument(
         "--decay", type=int, default=0, help="step at which the learning rate reaches 0; 0: no decay"
     )
-    p.add_argument("--betas", default="0.9,0.98")
-    p.add_argument("--eps", type=float, default=1e-8)
-    p.add_argument("--weight-decay", type=float, default=0.01)
+    p.add_argument("--betas", default="0.9,0.98", help="decay rates of the moments of AdamW")
+    p.add_argument("--eps", type=float, default=1e-8, help="epsilon of AdamW")
+    p.add_argument("--weight-decay", type=float, default=0.01, help="weight decay of AdamW")
     p.add_argument(
         "--clip", type=float, default=1.0, help="clip gradients to this total norm; 0: no clipping"
     )
