@@ -31,8 +31,9 @@ let hasArrived = false;
 
 /**
  * Moves the focus to the content, because the link that was followed is gone, and keys and screen readers
- * would start again at the top of the page. Scrolls to the top of a chapter, to the section that the address names (`#/backward?section=walk-title`),
- * or after Back to the place that the visitor left. Each chapter has its own instance, by its key.
+ * would start again at the top of the page. Scrolls to the top of a chapter, to the section that the address
+ * names (`#/backward?section=walk-title`), or after Back to the place that the visitor left. Each chapter has
+ * its own instance, by its key.
  */
 export function Arrival(): null {
   const { section } = usePlace().state;
