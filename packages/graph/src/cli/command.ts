@@ -8,10 +8,15 @@ export interface CommandHost {
   readonly print: (text: string) => void;
 }
 
-const usage = `Usage: npx @tilewise/graph onnx MODEL.onnx [--shape NAME=1,2,3]...
+const usage = `Usage: npx @tilewise/graph onnx MODEL.onnx [options]
 
 Prints what the partitioner finds in an ONNX model: attention with its options, the operations outside attention, memory and
-floating-point operations. --shape gives the shape of an input that the model leaves open.`;
+floating-point operations.
+
+  --shape NAME=1,2,3  the shape of an input that the model leaves open; once for each such input
+  --help              prints this
+
+Exit code: 0, 1 if the model cannot be read, or 2 if an argument is wrong.`;
 
 /** Runs the command and returns the exit code: 0, 1 if the model cannot be read, 2 for invalid arguments. */
 export async function graphCommand(

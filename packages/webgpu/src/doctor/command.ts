@@ -15,12 +15,18 @@ export interface CommandHost {
   readonly note: (text: string) => void;
 }
 
-const usage = `Usage: npx @tilewise/webgpu doctor [--thorough] [--tiles] [--json]
+const usage = `Usage: npx @tilewise/webgpu doctor [options]
 
 Reports the adapter, features and limits of WebGPU on this machine, compares attention forward and backward with the float64
-reference, and ends with a verdict; with --thorough, it checks every dtype, mask, bias and dropout. With --tiles, it times the
-kernels' tiles and compares the times with the cost model's predictions. Exits with 0 if attention works correctly, with 1 if
-not, and with 2 if an argument is wrong. In a browser, call diagnose() of @tilewise/webgpu/doctor.`;
+reference, and ends with a verdict.
+
+  --thorough  checks every dtype, mask, bias and dropout
+  --tiles     times the kernels' tiles, and compares the times with the cost model's predictions
+  --json      prints the report as JSON
+  --help      prints this
+
+Exit code: 0 if attention works correctly, 1 if not, or 2 if an argument is wrong. In a browser, call diagnose() of
+@tilewise/webgpu/doctor.`;
 
 /**
  * Runs the command on `navigator.gpu` if it exists, as in Deno, and otherwise on Dawn. Returns the exit code.
