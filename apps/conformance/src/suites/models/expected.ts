@@ -47,9 +47,10 @@ export function batchOf(expected: Expected): LabelledBatch {
   if (expected.has('pixel_values')) {
     return { inputs: { pixels: expected.tensor('pixel_values') }, labels: [...labels.toFloat64()] };
   }
+  const lengths = (mask: Tensor): number[] => rowsOf(mask).map(row => row.reduce((sum, x) => sum + x, 0));
   const inputs: Batch = {
     tokens: rowsOf(expected.tensor('input_ids')),
-    lengths: rowsOf(expected.tensor('attention_mask')).map(row => row.reduce((sum, x) => sum + x, 0)),
+    ...(expected.has('attention_mask') && { lengths: lengths(expected.tensor('attention_mask')) }),
     ...(expected.has('token_type_ids') && { tokenTypes: rowsOf(expected.tensor('token_type_ids')) }),
   };
   return { inputs, labels: rowsOf(labels) };

@@ -1,7 +1,9 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Tensor } from '@tilewise/core';
-import { encodeSafetensors, readSafetensors } from '@tilewise/nn/checkpoint';
+import { cpuEngine } from '@tilewise/core/cpu';
+import { loadModel } from '@tilewise/nn';
+import { encodeSafetensors, folderFiles, readSafetensors } from '@tilewise/nn/checkpoint';
 import { sharedDir } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { newFolder, run, runJson } from '../../../testing/run-conformance.ts';
@@ -47,6 +49,63 @@ withModels('what differs fails, with the tensor that is wrong', async () => {
   expect(failed.map(({ case: name }) => name)).toEqual(['model logits', 'model gradients']);
   expect(failed[1].reason).toContain("the gradient by 'classifier.bias'");
   expect(code).toBe(1);
+});
+
+/** A folder with a copy of ViT's files, of which some are changed. */
+function changedViT(
+  root: string,
+  name: string,
+  change: Readonly<Record<string, (bytes: Buffer) => string | Buffer>>,
+): void {
+  mkdirSync(join(root, name));
+  for (const file of ['config.json', 'model.safetensors', 'expected.safetensors']) {
+    const bytes = readFileSync(join(models, 'vit', file));
+    writeFileSync(join(root, name, file), change[file]?.(bytes) ?? bytes);
+  }
+}
+
+withModels('a model that the library refuses is unsupported, and a damaged one fails alone', async () => {
+  const root = newFolder();
+  const withOption = (bytes: Buffer): string =>
+    JSON.stringify({ ...JSON.parse(`${bytes}`), hidden_act: 'laplace' });
+  changedViT(root, 'activation', { 'config.json': withOption });
+  changedViT(root, 'expectation', { 'expected.safetensors': bytes => bytes.subarray(0, -1) });
+  changedViT(root, 'weights', { 'model.safetensors': bytes => bytes.subarray(0, -1) });
+  changedViT(root, 'whole', {});
+  const { code, results } = await runJson('models', '--models', root);
+  const statuses = results.map(({ case: name, status }) => [name.split(' ')[0], status]);
+  const outcomes = Object.fromEntries(statuses);
+  expect(new Set(statuses.map(String)).size).toBe(4);
+  expect(outcomes).toEqual({
+    activation: 'unsupported',
+    expectation: 'fail',
+    weights: 'fail',
+    whole: 'pass',
+  });
+  expect(results[0].reason).toContain('hidden_act');
+  expect(code).toBe(1);
+});
+
+withModels('texts without an attention mask have no padding', async () => {
+  const folder = newFolder();
+  const tensors = new Map<string, Tensor>();
+  for await (const [name, tensor] of readSafetensors(
+    readFileSync(join(models, 'qwen2/expected.safetensors')),
+  ))
+    if (name === 'prompt' || name === 'greedy') tensors.set(name, tensor);
+  for (const name of ['config.json', 'model.safetensors'])
+    cpSync(join(models, 'qwen2', name), join(folder, name));
+  const tokens = tensors.get('greedy') as Tensor;
+  const model = await loadModel(folderFiles(folder), { engine: cpuEngine() });
+  const logits = await model.logits({ tokens: [[...tokens.toFloat64()]] });
+  const expected = new Map([
+    ['input_ids', tokens],
+    ['labels', tokens],
+    ['logits', logits],
+  ]);
+  writeFileSync(join(folder, 'expected.safetensors'), encodeSafetensors(expected));
+  const { counts } = await runJson('models', '--models', folder);
+  expect(counts).toMatchObject({ pass: 1, fail: 0 });
 });
 
 test('a folder without models is a failure', async () => {

@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WeightDType } from '@tilewise/nn';
 import type { ConformanceCase } from '../../cases/case.ts';
+import { unsupportedIfRefused } from '../../cases/refusal.ts';
 import { requireFolder } from '../../data-folder.ts';
-import { engineNames, openTensorEngine } from '../../engines/engines.ts';
+import { engineNames, type OpenTensorEngine, openTensorEngine } from '../../engines/engines.ts';
 import { SetupError, type Suite } from '../../suite.ts';
 import { checks } from './checks.ts';
 import { type Expected, isModelFolder, readExpected } from './expected.ts';
@@ -37,17 +38,28 @@ export const models: Suite = {
     if (folders.length === 0)
       throw new SetupError(`--models: no folder of ${root} has config.json and expected.safetensors.`);
     const engine = await openTensorEngine(name);
-    const cases: ConformanceCase[] = [];
-    for (const { name: model, folder } of folders) {
-      const expected: Expected = await readExpected(folder);
-      for (const [check, { needs, rounded, run }] of Object.entries(checks)) {
-        if (!needs.every(tensor => expected.has(tensor)) || (dtype !== 'f32' && !rounded)) continue;
-        cases.push({
-          name: `${model} ${check}`,
-          run: () => engine.run(own => run({ folder, engine: own, dtype: dtype as WeightDType, expected })),
-        });
-      }
-    }
-    return { cases, close: () => engine.close() };
+    const cases = await Promise.all(folders.map(one => casesOf(one, dtype as WeightDType, engine)));
+    return { cases: cases.flat(), close: () => engine.close() };
   },
 };
+
+/** The checks of a model for whose results its folder has expected ones; a damaged file of them fails. */
+async function casesOf(
+  { name, folder }: { readonly name: string; readonly folder: string },
+  dtype: WeightDType,
+  engine: OpenTensorEngine,
+): Promise<ConformanceCase[]> {
+  let expected: Expected;
+  try {
+    expected = await readExpected(folder);
+  } catch (error) {
+    return [{ name, run: () => Promise.reject(error) }];
+  }
+  const applicable = Object.entries(checks).filter(
+    ([, { needs, rounded }]) => needs.every(tensor => expected.has(tensor)) && (dtype === 'f32' || rounded),
+  );
+  return applicable.map(([check, { run }]) => ({
+    name: `${name} ${check}`,
+    run: () => unsupportedIfRefused(() => engine.run(own => run({ folder, engine: own, dtype, expected }))),
+  }));
+}

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Tensor } from '@tilewise/core';
 import { tensorFromOnnx } from '@tilewise/graph/onnx';
 import { SetupError } from '../../suite.ts';
@@ -31,7 +31,19 @@ export function caseFolders(root: string): string[] {
   return found;
 }
 
-export const readModelFile = (folder: string): Uint8Array => readFileSync(join(folder, 'model.onnx'));
+export const modelFile = (folder: string): string => join(folder, 'model.onnx');
+
+/**
+ * A function that reads files with weights beside a model. The name comes from the model, which may not name
+ * files elsewhere.
+ * @throws Error for a path to another folder.
+ */
+export function weightsBeside(model: string): (location: string) => Uint8Array {
+  return location => {
+    if (/[/\\]/.test(location)) throw new Error(`${model}: the weights '${location}' are in another folder`);
+    return readFileSync(join(dirname(model), location));
+  };
+}
 
 /** The sets `test_data_set_0`, `test_data_set_1`, … of a case. */
 export function dataSets(folder: string): DataSet[] {

@@ -7,6 +7,7 @@ import { fromOnnx, type OnnxGraph, type OnnxModel } from '@tilewise/graph/onnx';
 import { readSafetensors } from '@tilewise/nn';
 import type { Outcome } from '../../cases/case.ts';
 import { SetupError } from '../../suite.ts';
+import { weightsBeside } from './case-files.ts';
 
 /**
  * A model that an exporter wrote, the file with its expected results, and the checkpoint that it was exported
@@ -74,7 +75,7 @@ export async function runExported<T extends TensorDesc>(
     {},
     ...(await Promise.all(checkpoint.map(readTensors))),
   );
-  const model = await fromOnnx(readFileSync(file));
+  const model = await fromOnnx(readFileSync(file), { externalData: weightsBeside(file) });
   const feeds = inputsOf(model, expected);
   const fail = (reason: string, error: number | null = null): Outcome => ({ status: 'fail', error, reason });
   const [logitsName] = model.outputs;

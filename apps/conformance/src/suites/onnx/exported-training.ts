@@ -10,6 +10,7 @@ import type { Outcome } from '../../cases/case.ts';
 import { compareAdamW, compareLora } from '../models/checks.ts';
 import { difference, largest, within, worstOf } from '../models/compare.ts';
 import { batchOf, type Expected, readExpected } from '../models/expected.ts';
+import { weightsBeside } from './case-files.ts';
 import { sameValues, transposed } from './exported-models.ts';
 
 /** An exported model in its checkpoint's folder, and an engine to run it on. */
@@ -59,10 +60,11 @@ export async function runTraining<T extends TensorDesc>(
   const bytes = readFileSync(file);
   const parameters = expected.names.flatMap(name => (name.startsWith('grad.') ? [name.slice(5)] : []));
   const isCausal = expected.has('greedy');
+  const externalData = weightsBeside(file);
   const imported = await loadOnnxModel(bytes, {
-    engine,
+    ...{ engine, externalData },
     labels: isCausal ? 'next' : 'same',
-    prefix: prefixOf(Object.keys((await fromOnnx(bytes)).graph().weights), parameters),
+    prefix: prefixOf(Object.keys((await fromOnnx(bytes, { externalData })).graph().weights), parameters),
   });
   try {
     return await check.run({ folder, engine, expected, imported });

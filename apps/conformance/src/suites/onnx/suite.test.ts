@@ -29,6 +29,17 @@ async function outcomes(
   return found;
 }
 
+/** A field of a protobuf message that has a length. */
+function bytes(field: number, ...parts: readonly number[][]): number[] {
+  const content = parts.flat();
+  return [(field << 3) | 2, content.length, ...content];
+}
+
+const text = (field: number, value: string): number[] => bytes(field, [...new TextEncoder().encode(value)]);
+
+/** The type of a tensor of two f32 numbers. */
+const float = bytes(1, [8, 1], bytes(2, bytes(1, [8, 2])));
+
 describe.skipIf(!existsSync(nodes))("ONNX's operator tests", { timeout: 120_000 }, () => {
   test.each(['cpu', 'reference'])(
     'on %s all pass but casts to formats that engines do not have',
@@ -72,12 +83,6 @@ describe('the gate of results', () => {
 });
 
 test('a case with a sequence is unsupported', async () => {
-  const bytes = (field: number, ...parts: readonly number[][]): number[] => {
-    const content = parts.flat();
-    return [(field << 3) | 2, content.length, ...content];
-  };
-  const text = (field: number, value: string): number[] => bytes(field, [...new TextEncoder().encode(value)]);
-  const float = bytes(1, [8, 1], bytes(2, bytes(1, [8, 2])));
   const sequence = bytes(4, bytes(1, float));
   const value = (name: string, type: readonly number[]): number[] => [
     ...text(1, name),
@@ -134,6 +139,36 @@ test('a case without something to compare with fails', async () => {
     'no-data: the folder has no test_data_set_0',
     expect.stringMatching(/^no-output: there is no expected value of 't\d+'$/),
   ]);
+});
+
+test('weights are read from files beside a model, and from no other folder', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tilewise-onnx-'));
+  const write = (name: string, location: string): void => {
+    const place = bytes(13, text(1, 'location'), text(2, location));
+    const weights = bytes(5, [8, 2, 16, 1], text(8, 'w'), place, [112, 1]);
+    const value = (own: string): number[] => [...text(1, own), ...bytes(2, float)];
+    const node = bytes(1, text(1, 'x'), text(1, 'w'), text(2, 'y'), text(4, 'Add'));
+    const graph = bytes(7, node, weights, bytes(11, value('x')), bytes(12, value('y')));
+    const set = join(folder, name, 'test_data_set_0');
+    mkdirSync(set, { recursive: true });
+    writeFileSync(join(folder, name, 'model.onnx'), Uint8Array.from([...graph, ...bytes(8, [16, 18])]));
+    const raw = (...values: number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer);
+    writeFileSync(join(folder, name, 'w.bin'), raw(1, 2));
+    const tensor = (...values: number[]) => Uint8Array.from([8, 2, 16, 1, ...bytes(9, [...raw(...values)])]);
+    writeFileSync(join(set, 'input_0.pb'), tensor(3, 4));
+    writeFileSync(join(set, 'output_0.pb'), tensor(4, 6));
+  };
+  write('beside', 'w.bin');
+  write('elsewhere', '../beside/w.bin');
+  expect(await outcomes({ cases: folder }, 'beside')).toEqual({
+    pass: ['beside'],
+    fail: [],
+    unsupported: [],
+  });
+  await expect(outcomes({ cases: folder }, 'elsewhere')).rejects.toThrow(
+    "the weights '../beside/w.bin' are in another folder",
+  );
+  rmSync(folder, { recursive: true });
 });
 
 test('what to run must be said once', async () => {
