@@ -48,6 +48,12 @@ test("Llama 3's scaling keeps short wavelengths, slows long ones, and joins them
   expectFrequencies(got, [1, (1 - share) * (0.1 / 8) + share * 0.1, 0.01 / 8, 0.001 / 8]);
 });
 
+test("Llama 3's scaling slows wavelengths that are both long and short, as transformers does", () => {
+  const scaling = { rope_type: 'llama3', factor: 8, low_freq_factor: 4, high_freq_factor: 1 };
+  const got = ropeOf({ rope_scaling: { ...scaling, original_max_position_embeddings: 128 } }).frequencies;
+  expectFrequencies(got, [1, 0.1 / 8, 0.01 / 8, 0.001 / 8]);
+});
+
 test('YaRN leaves what turns fast, divides what turns slowly, and scales attention', () => {
   const scaling = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 };
   const { frequencies, factor } = ropeOf({ rope_scaling: scaling });

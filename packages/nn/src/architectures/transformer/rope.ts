@@ -134,8 +134,8 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
     return fixed({
       frequencies: plainFrequencies(rotated, theta).map(f => {
         const turns = (trained * f) / (2 * Math.PI);
-        if (turns > high) return f;
         if (turns < low) return f / factor;
+        if (turns > high) return f;
         const share = (turns - low) / (high - low);
         return (1 - share) * (f / factor) + share * f;
       }),
