@@ -48,7 +48,7 @@ export function createModel<T extends TensorDesc>(
     const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);
     if (!fromZero.holds(scale))
       throw new InvalidArgumentError('deviation', `${fromZero.rule}, got ${scale} for '${name}'`);
-    fillNormal(values, { seed, subsequence: BigInt(hash(name)) });
+    fillNormal(values, { seed, subsequence: hash(name) });
     for (let n = 0; n < values.length; n++) values[n] *= scale;
     return values;
   };

@@ -52,35 +52,39 @@ export function chooseToken(
 export function tokenOf(
   logits: Float32Array,
   text: Iterable<number>,
-  { temperature = 0, topK, topP, minP, repetitionPenalty = 1, seed = 0 }: SamplingOptions,
+  { temperature = 0, topK = logits.length, topP, minP = 0, repetitionPenalty = 1, seed = 0 }: SamplingOptions,
   draw: { readonly row: number; readonly step: number },
 ): number {
   const scores = new Float64Array(logits);
-  if (!scores.every(score => score < Infinity))
-    throw new InvalidArgumentError('logits', 'must have no NaN and no Infinity');
   if (repetitionPenalty !== 1) {
     for (const token of new Set(text))
       scores[token] *= scores[token] > 0 ? 1 / repetitionPenalty : repetitionPenalty;
   }
-  if (temperature === 0)
-    return scores.reduce((best, score, token) => (score > scores[best] ? token : best), 0);
-  const ranked = likeliestFirst(scores);
-  const size = Math.min(topK ?? scores.length, scores.length);
-  const top = scores[ranked(0)];
+  let best = 0;
+  // A callback for each of 262,144 scores would take ten times as long as this loop.
+  for (let token = 0; token < scores.length; token++) {
+    if (!(scores[token] < Infinity))
+      throw new InvalidArgumentError('logits', 'must have no NaN and no Infinity');
+    if (scores[token] > scores[best]) best = token;
+  }
+  if (temperature === 0) return best;
+  const top = scores[best];
+  const ranked = likeliestFirst(scores, top, temperature);
+  const size = Math.min(topK, scores.length);
   const weightOf = (token: number): number => Math.exp((scores[token] - top) / temperature);
   let left = 0;
   for (let n = 0; n < size; n++) left += weightOf(size < scores.length ? ranked(n) : n);
   let count = size;
-  if (topP !== undefined || minP !== undefined) {
-    const most = (topP ?? 1) * left;
+  if (topP || minP) {
+    const most = (topP ?? Infinity) * left;
     left = 0;
-    for (count = 0; count < size && (topP === undefined || left < most); count++) {
+    for (count = 0; count < size && left < most; count++) {
       const weight = weightOf(ranked(count));
-      if (count > 0 && weight < (minP ?? 0)) break;
+      if (weight < minP) break;
       left += weight;
     }
   }
-  const stream = new PhiloxStream(seed, { subsequence: BigInt(draw.row), offset: BigInt(draw.step) });
+  const stream = new PhiloxStream(seed, { subsequence: draw.row, offset: draw.step });
   let rest = stream.nextUniform() * left;
   let chosen = 0;
   while (chosen < count - 1) {
@@ -93,32 +97,23 @@ export function tokenOf(
 
 /**
  * The tokens ranked by score: returns the n-th most likely token, and the first one of equally likely tokens.
- * A heap yields them one after the other, so that a large vocabulary is sorted only as far as needed.
+ * First the tokens whose scores are within a temperature of the largest are sorted, then those within 1.5
+ * temperatures, and so on: nearly all tokens of a large vocabulary are too unlikely to be requested.
  */
-function likeliestFirst(scores: Float64Array): (n: number) => number {
-  const heap = Int32Array.from(scores.keys());
-  const sorted: number[] = [];
-  let size = heap.length;
-  const isBefore = (a: number, b: number): boolean =>
-    scores[a] > scores[b] || (scores[a] === scores[b] && a < b);
-  function sink(from: number): void {
-    const token = heap[from];
-    let at = from;
-    for (let child = 2 * at + 1; child < size; child = 2 * at + 1) {
-      if (child + 1 < size && isBefore(heap[child + 1], heap[child])) child++;
-      if (!isBefore(heap[child], token)) break;
-      heap[at] = heap[child];
-      at = child;
-    }
-    heap[at] = token;
-  }
-  for (let at = (size >> 1) - 1; at >= 0; at--) sink(at);
+function likeliestFirst(scores: Float64Array, top: number, temperature: number): (n: number) => number {
+  const ranked: number[] = [];
+  let gap = 1;
+  let bound = Infinity;
   return n => {
-    while (sorted.length <= n) {
-      sorted.push(heap[0]);
-      heap[0] = heap[--size];
-      sink(0);
+    while (ranked.length <= n) {
+      const above = bound;
+      bound = gap < 1e4 ? top - gap * temperature : -Infinity;
+      gap *= 1.5;
+      const next: number[] = [];
+      for (let token = 0; token < scores.length; token++)
+        if (scores[token] >= bound && scores[token] < above) next.push(token);
+      for (const token of next.sort((a, b) => scores[b] - scores[a])) ranked.push(token);
     }
-    return sorted[n];
+    return ranked[n];
   };
 }

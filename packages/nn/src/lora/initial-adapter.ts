@@ -22,7 +22,7 @@ export function initialAdapter<T extends TensorDesc>(
   const tensors = shapes.map(([name, shape], n) => {
     if (name.endsWith('.lora_B.weight')) return [name, engine.upload(Tensor.zeros(shape))] as const;
     const bound = 1 / Math.sqrt(shape[1]);
-    const stream = new PhiloxStream(seed, { subsequence: BigInt(n) });
+    const stream = new PhiloxStream(seed, { subsequence: n });
     const values = Float32Array.from(
       { length: shape[0] * shape[1] },
       () => bound * (2 * stream.nextUniform() - 1),
