@@ -1,4 +1,4 @@
-import { encodeSafetensors, sameShape, type Tensor, type TensorDesc } from '@tilewise/core';
+import { encodeSafetensors, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LinearShape } from '../architectures/transformer/scope.ts';
 import { checkArgument } from '../checks/check-fields.ts';
@@ -14,7 +14,7 @@ import {
   type LoraConfig,
   loraNames,
 } from '../model/adapter.ts';
-import { checkFloat } from '../model/weights.ts';
+import { checkWeight } from '../model/weights.ts';
 
 const configFile = 'adapter_config.json';
 const weightsFile = 'adapter_model.safetensors';
@@ -104,9 +104,7 @@ export async function loadAdapter<T extends TensorDesc>(
     const own = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
     const shape = shapes.get(own);
     if (!shape) throw new CheckpointError(place, 'is not a weight of this adapter');
-    if (!sameShape(shape, tensor.shape))
-      throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
-    checkFloat(place, tensor);
+    checkWeight(place, tensor, shape);
     loaded.set(own, tensor);
   }
   const missing = [...shapes.keys()].find(name => !loaded.has(name));

@@ -88,9 +88,32 @@ test('a tied head may be in the file, too, but only with the numbers of the embe
     embedding.toFloat64().map(x => x + 1),
     embedding.shape,
   );
-  await expect(loadModel(repeated(other), { engine })).rejects.toThrow(
-    "tensor 'lm_head.weight' is not 'model.embed_tokens.weight', to which config.json ties it",
-  );
+  const rows = embedding.slice(0, 0, 10).contiguous();
+  for (const wrong of [other, rows, Tensor.zeros([12, embedding.shape[1]])])
+    await expect(loadModel(repeated(wrong), { engine })).rejects.toThrow(
+      "tensor 'lm_head.weight' is not 'model.embed_tokens.weight', to which config.json ties it",
+    );
+});
+
+test('a tied head that comes before the embedding is compared on the host, as soon as both are there', async () => {
+  const config = { ...tinyLlama, tie_word_embeddings: true };
+  const weights = drawWeights(config);
+  const head = ['lm_head.weight', weights.get('model.embed_tokens.weight') as Tensor] as const;
+  const uploaded: number[] = [];
+  const watched = {
+    ...engine,
+    upload(tensor: Tensor) {
+      uploaded.push(tensor.size);
+      return engine.upload(tensor);
+    },
+    download: () => Promise.reject(new Error('a download')),
+  };
+  await loadModel(filesOf(config, new Map([head, ...weights])), { engine: watched });
+  uploaded.length = 0;
+  const wrong = ['lm_head.weight', Tensor.zeros(head[1].shape)] as const;
+  const files = filesOf(config, new Map([wrong, ...weights]));
+  await expect(loadModel(files, { engine: watched })).rejects.toThrow('to which config.json ties it');
+  expect(uploaded).toEqual([head[1].size]);
 });
 
 test('a bias of the head of BERT is the bias of its predictions', async () => {

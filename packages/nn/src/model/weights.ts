@@ -36,7 +36,7 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
       weights.set(name, shape);
       initial.set(name, value);
       // A broadcast view of one number, because only the shape is used.
-      return constant(Tensor.zeros(shape.map(() => 1)).expand(shape));
+      return constant(Tensor.zeros([]).expand(shape));
     },
     adapter(layer, shape) {
       linear.set(layer, shape);
@@ -78,13 +78,16 @@ export async function loadWeights<T extends TensorDesc>(
 ): Promise<Map<string, T>> {
   const weights = new Map<string, T>();
   const { canonical, tied = {} } = definition;
-  const repeated: CheckpointTensor[] = [];
+  /** Copies of tied weights that came before the weight, by the weight's name. */
+  const early = new Map<string, CheckpointTensor>();
   try {
     const tensors = readCheckpoint(files, name => canonical(name) !== null || Object.hasOwn(tied, name));
     for await (const found of tensors) {
       const { file, name, tensor } = found;
       if (Object.hasOwn(tied, name)) {
-        repeated.push(found);
+        const weight = weights.get(tied[name]);
+        if (weight) checkEqual(found, tied[name], await engine.download(weight));
+        else early.set(tied[name], found);
         continue;
       }
       const own = canonical(name) ?? name;
@@ -92,20 +95,16 @@ export async function loadWeights<T extends TensorDesc>(
       const place = { file, tensor: name };
       if (!shape) throw new CheckpointError(place, 'is not a weight of this model');
       if (weights.has(own)) throw new CheckpointError(place, `duplicates the weight '${own}'`);
-      if (!sameShape(shape, tensor.shape))
-        throw new CheckpointError(place, `must have shape [${shape}], got [${tensor.shape}]`);
-      checkFloat(place, tensor);
-      weights.set(
-        own,
-        engine.upload(dtype === undefined || dtype === tensor.dtype ? tensor : tensor.cast(dtype)),
-      );
+      checkWeight(place, tensor, shape);
+      const values = withDType(tensor, dtype);
+      weights.set(own, engine.upload(values));
+      const copy = early.get(own);
+      // A head of hundreds of megabytes is freed now, and not when all weights are loaded.
+      early.delete(own);
+      if (copy) checkEqual(copy, own, values);
     }
     const missing = [...shapes.keys()].find(name => !weights.has(name));
     if (missing !== undefined) throw new CheckpointError({ file: files.name, tensor: missing }, 'is missing');
-    for (const found of repeated) {
-      const own = tied[found.name];
-      checkEqual(found, own, await engine.download(weights.get(own) as T));
-    }
     return weights;
   } catch (error) {
     for (const tensor of weights.values()) engine.release(tensor);
@@ -118,9 +117,12 @@ export async function loadWeights<T extends TensorDesc>(
  * on which of the two a model uses if they differ.
  */
 function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weight: Tensor): void {
-  const given = tensor.cast(weight.dtype).data;
-  const wanted = weight.contiguous().data;
-  if (given.length === wanted.length && given.every((x, n) => Object.is(x, wanted[n]))) return;
+  const given = withDType(tensor, weight.dtype).data;
+  const wanted = weight.data;
+  let n = 0;
+  // A callback for each of 10⁸ elements would take seconds.
+  while (n < given.length && Object.is(given[n], wanted[n])) n++;
+  if (n === given.length && n === wanted.length) return;
   const advice = 'a model with a head of its own has tie_word_embeddings: false';
   throw new CheckpointError(
     { file, tensor: name },
@@ -128,8 +130,22 @@ function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weigh
   );
 }
 
-/** Checks the dtype of a weight in a file. @throws CheckpointError unless it is f32, f16 or bf16. */
-export function checkFloat(place: CheckpointPlace, { dtype }: TensorDesc): void {
+/** A tensor in a dtype, which is its own by default: then it is not copied. */
+function withDType(tensor: Tensor, dtype: DType = tensor.dtype): Tensor {
+  return dtype === tensor.dtype ? tensor : tensor.cast(dtype);
+}
+
+/**
+ * Checks the shape and the dtype of a weight in a file.
+ * @throws CheckpointError for another shape, and for a dtype other than f32, f16 and bf16.
+ */
+export function checkWeight(
+  place: CheckpointPlace,
+  { dtype, shape }: TensorDesc,
+  wanted: readonly number[],
+): void {
+  if (!sameShape(wanted, shape))
+    throw new CheckpointError(place, `must have shape [${wanted}], got [${shape}]`);
   if (!weightDTypes.includes(dtype))
     throw new CheckpointError(place, `must be f32, f16 or bf16, got ${dtype}`);
 }
