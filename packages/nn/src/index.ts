@@ -48,4 +48,4 @@ export type {
   TrainerOptions,
 } from './training/trainer-options.ts';
 export type { SavedRun } from './training/training-checkpoint.ts';
-export { loadCheckpoint, saveCheckpoint } from './training/training-checkpoint.ts';
+export { loadCheckpoint, saveCheckpoint, writeCheckpoint } from './training/training-checkpoint.ts';

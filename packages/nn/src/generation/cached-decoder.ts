@@ -2,7 +2,7 @@ import { Tensor, type TensorDesc } from '@tilewise/core';
 import { getOrInsertComputed } from '../model/get-or-insert.ts';
 import type { Model } from '../model/model.ts';
 import { nextTurn } from '../model/next-turn.ts';
-import { type Causal, cacheShapes, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
+import { type Causal, cacheSpecs, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
 
 /** A decoder with a cache of the keys and values of the tokens so far. */
 export interface CachedDecoder {
@@ -48,8 +48,8 @@ export function cachedDecoder<T extends TensorDesc>(
     for (const tensor of Object.values(caches)) engine.release(tensor);
   };
   try {
-    for (const [name, shape] of Object.entries(cacheShapes(decoder, { batch, capacity })))
-      caches[name] = engine.primitives.allocate({ dtype: model.autocast ?? 'f32', shape });
+    for (const [name, spec] of Object.entries(cacheSpecs(model, definition, { batch, capacity })))
+      caches[name] = engine.primitives.allocate(spec);
   } catch (error) {
     release();
     throw error;

@@ -36,21 +36,24 @@ export interface DecoderStep<T extends TensorDesc> {
   /**
    * Reads new tokens, and writes the logits of the last token of each sequence, f32 (B, vocabulary). A device
    * reads them back in the submission that computes them.
-   * @param caches keys and values by the names of `cacheShapes`; the new ones are written in place.
+   * @param caches keys and values by the names of `cacheSpecs`; the new ones are written in place.
    */
   run(added: NewTokens, caches: Readonly<Record<string, T>>, logits: Tensor): Promise<void>;
 }
 
-/** The shapes of the cache of each layer, by name. */
-export function cacheShapes(
-  decoder: DecoderTable,
+/** The shapes and the dtype of the cache of each layer, by name. */
+export function cacheSpecs(
+  { autocast }: Pick<Model, 'autocast'>,
+  { decoder }: Causal,
   { batch, capacity }: Omit<StepShape, 'size'>,
-): Readonly<Record<string, readonly number[]>> {
+): Readonly<Record<string, { readonly shape: readonly number[]; readonly dtype: DType }>> {
+  const dtype: DType = autocast ?? 'f32';
   const layers = Array.from({ length: decoder.layers }, (_, n) => n);
   return Object.fromEntries(
     layers.flatMap(layer => {
       const { kvHeads, headDim } = decoder.attention(layer);
-      return ['k', 'v'].map(t => [`cache.${layer}.${t}`, [batch, kvHeads, capacity, headDim]] as const);
+      const shape = [batch, kvHeads, capacity, headDim];
+      return ['k', 'v'].map(t => [`cache.${layer}.${t}`, { shape, dtype }] as const);
     }),
   );
 }
@@ -67,19 +70,16 @@ export function ropeRules({ rope, layers }: DecoderTable): readonly RopeRule[] {
  */
 export function decoderStep<T extends TensorDesc>(
   model: Model<T>,
-  { decoder }: Causal,
+  definition: Causal,
   shape: StepShape,
 ): DecoderStep<T> {
+  const { decoder } = definition;
   const { batch, size } = shape;
   const rules = ropeRules(decoder);
   const inputs = stepInputs(rules, shape);
-  const dtype: DType = model.autocast ?? 'f32';
-  const caches = Object.fromEntries(
-    Object.entries(cacheShapes(decoder, shape)).map(([name, shape]) => [name, { shape, dtype }]),
-  );
   const step = model.compiled(
     `decoder step ${JSON.stringify(shape)}`,
-    { ...describeAll(inputs), ...caches },
+    { ...describeAll(inputs), ...cacheSpecs(model, definition, shape) },
     (scope, given) => {
       const kept: Variable[] = [];
       const states = decoderStates(scope, decoder, {

@@ -26,7 +26,8 @@ import { type Bucket, type FlatTensor, flatTensor } from './optimizer/buckets.ts
 /** The result of a pass over a batch, or over several. */
 export interface Pass<T> {
   readonly loss: number;
-  readonly accuracy: number | undefined;
+  /** Present if the options ask for it. */
+  readonly accuracy?: number;
   readonly gradients: ReadonlyMap<string, T>;
 }
 
@@ -141,7 +142,7 @@ export function gradientPasses<T extends TensorDesc>(
   /** The numbers of a whole batch, from the summaries of its parts. */
   function together(summaries: readonly Float32Array[]): Omit<Pass<T>, 'gradients'> {
     const sum = (place: number): number => summaries.reduce((total, numbers) => total + numbers[place], 0);
-    return { loss: sum(0), accuracy: accuracy ? sum(1) : undefined };
+    return { loss: sum(0), ...(accuracy && { accuracy: sum(1) }) };
   }
 
   /** The numbers of a summary, followed by the squared norm of the gradients. */

@@ -1,4 +1,5 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
+import type { TensorEngine } from '@tilewise/core/primitive';
 import { checkFields, type FieldRules, type Rule } from '../checks/check-fields.ts';
 import { anything, fromZero, integerFrom, numberOrFunction, required } from '../checks/rules.ts';
 import type { LoraConfig } from '../model/adapter.ts';
@@ -71,13 +72,13 @@ const groupRules: FieldRules<ParameterGroup> = {
 };
 
 /** A state of a run: the trained tensors by name, in f32, and the optimizer's state by `STATE.NAME`. */
-export interface Snapshot {
+export interface Snapshot<T = Tensor> {
   /** Steps done. */
   readonly steps: number;
   /** The state of the loss scale, if it is dynamic. */
   readonly lossScale?: LossScale | undefined;
-  /** The tensors by name, on the host. */
-  readonly tensors: ReadonlyMap<string, Tensor>;
+  /** The tensors by name; on the host unless another place is said. */
+  readonly tensors: ReadonlyMap<string, T>;
 }
 
 /** The outcome of a step. */
@@ -121,6 +122,11 @@ export interface Trainer<T extends TensorDesc = TensorDesc> {
   gradients(batch: LabelledBatch): Promise<LossAndGradients<T>>;
   /** The state of the run now. */
   snapshot(): Promise<Snapshot>;
+  /**
+   * Calls a function with the state of the run on the engine, without a copy. Later calls of the trainer wait
+   * until the function's promise settles; the tensors must not be used afterwards.
+   */
+  withState<R>(use: (state: Snapshot<T>, engine: TensorEngine<T>) => Promise<R>): Promise<R>;
   /** The memory on the engine besides the model, in bytes: gradients, optimizer state, activations. */
   readonly bytes: number;
   /** Frees the trainer's memory on the engine, but not the model. Await all other calls first. */

@@ -98,7 +98,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     checkTensors();
     const rate = rateOfStep();
     const numbers = { step: steps, lossScale: lossScale?.value ?? null };
-    const { loss, accuracy, squaredNorm, flat } = await passes.sum(batches, numbers);
+    const { squaredNorm, flat, ...measured } = await passes.sum(batches, numbers);
     const scale = lossScale?.value ?? 1;
     const gradientNorm = Math.sqrt(squaredNorm) / scale;
     const skipped = lossScale !== null && !Number.isFinite(gradientNorm);
@@ -114,8 +114,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
       }
     }
     if (lossScale && isScaled === 'dynamic') lossScale = nextLossScale(lossScale, !skipped);
-    const report = { loss, learningRate: rate, gradientNorm, skipped };
-    return { step: steps++, ...report, ...(accuracy !== undefined && { accuracy }) };
+    return { step: steps++, ...measured, learningRate: rate, gradientNorm, skipped };
   }
 
   let isReleased = false;
@@ -131,6 +130,15 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     return result;
   }
 
+  const withState: Trainer<T>['withState'] = use =>
+    inTurn(async () => {
+      checkTensors();
+      const tensors = await optimizer.state();
+      publish();
+      const state = { steps, tensors, ...(lossScale && isScaled === 'dynamic' && { lossScale }) };
+      return use(state, engine);
+    });
+
   if (from) publish();
   return {
     trained,
@@ -141,20 +149,11 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
       return passes.bytes + optimizer.bytes;
     },
     step: given => inTurn(() => step(listOf(given))),
-    evaluate: given =>
-      inTurn(async () => {
-        const { loss, accuracy } = await passes.evaluate(listOf(given));
-        return { loss, ...(accuracy !== undefined && { accuracy }) };
-      }),
+    evaluate: given => inTurn(() => passes.evaluate(listOf(given))),
     gradients: batch => inTurn(() => passes.gradients(batch, { step: steps, lossScale: null })),
     snapshot: () =>
-      inTurn(async () => {
-        checkTensors();
-        const state = await optimizer.state();
-        publish();
-        const tensors = await downloadAll(engine, state);
-        return { steps, tensors, ...(lossScale && isScaled === 'dynamic' && { lossScale }) };
-      }),
+      withState(async state => ({ ...state, tensors: await downloadAll(engine, state.tensors) })),
+    withState,
     release() {
       if (isReleased) return;
       isReleased = true;
@@ -164,13 +163,8 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
   };
 }
 
-function listOf(given: LabelledBatch | readonly LabelledBatch[]): readonly LabelledBatch[] {
-  return isList(given) ? given : [given];
-}
-
-function isList(given: LabelledBatch | readonly LabelledBatch[]): given is readonly LabelledBatch[] {
-  return Array.isArray(given);
-}
+const listOf = (given: LabelledBatch | readonly LabelledBatch[]): readonly LabelledBatch[] =>
+  [given].flat() as LabelledBatch[];
 
 /**
  * Training continues with the adapter that the model already has, so options that differ from it would be
@@ -216,13 +210,11 @@ function restored<T extends TensorDesc>(
     const rule = `has no '${name}' of shape [${shape}]: it is the state of another run`;
     throw new InvalidArgumentError('from', rule);
   }
-  const found = [...own].map(
-    ([name, { dtype }]) => [name, (tensors.get(name) as Tensor).cast(dtype)] as const,
-  );
   const { engine } = model;
   const uploaded = new Map<string, T>();
   try {
-    for (const [name, tensor] of found) uploaded.set(name, engine.upload(tensor));
+    for (const [name, { dtype }] of own)
+      uploaded.set(name, engine.upload((tensors.get(name) as Tensor).cast(dtype)));
   } catch (error) {
     for (const tensor of uploaded.values()) engine.release(tensor);
     throw error;

@@ -1,10 +1,8 @@
-import type { Tensor, TensorDesc } from '@tilewise/core';
-import {
-  type ByteSource,
-  CheckpointError,
-  encodeSafetensors,
-  readSafetensors,
-} from '../files/checkpoint/index.ts';
+import { Tensor, type TensorDesc, writeSafetensors } from '@tilewise/core';
+import { type ByteSource, CheckpointError, readSafetensors } from '../files/checkpoint/index.ts';
+import { bytesOf } from '../model/bytes.ts';
+import { downloadCopy } from '../model/download.ts';
+import { nextTurn } from '../model/next-turn.ts';
 import { isLossScale, type LossScale } from './loss-scale.ts';
 import type { Snapshot, Trainer } from './trainer-options.ts';
 
@@ -14,19 +12,56 @@ const STEPS = 'step';
 const LOSS_SCALE = 'loss_scale';
 
 /**
- * A state of a run as a safetensors file.
+ * Writes a state of a run as a safetensors file, in chunks: the header, then each tensor, which is downloaded
+ * when its turn comes. So the host holds one tensor at a time, not the state, and a file may be larger than
+ * the largest array. Calls of the trainer wait until the file is written.
+ * @param write takes the next bytes and the size of the whole file; the next chunk waits for its promise.
  * @param metadata your own strings to store with it, under other names than `step` and `loss_scale`, which
  * the file uses itself.
+ * @throws the errors of `write`.
+ */
+export function writeCheckpoint<T extends TensorDesc>(
+  trainer: Trainer<T>,
+  write: (chunk: Uint8Array, bytes: number) => unknown,
+  metadata: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  return trainer.withState(async ({ steps, lossScale, tensors }, engine) => {
+    const scale = lossScale && {
+      [LOSS_SCALE]: `${lossScale.value} ${lossScale.steady} ${lossScale.skipped ?? 0}`,
+    };
+    // The header has only names and shapes, so that of broadcast zeros is the same.
+    const shapes = [...tensors].map(([name, { shape }]) => [name, Tensor.zeros([]).expand(shape)] as const);
+    const [header] = writeSafetensors(new Map(shapes), { ...metadata, [STEPS]: `${steps}`, ...scale });
+    const bytes = header.length + bytesOf(tensors.values());
+    await write(header, bytes);
+    // All are f32, so the file has them in the order of their names.
+    for (const name of [...tensors.keys()].sort()) {
+      const { data } = await downloadCopy(engine, tensors.get(name) as T);
+      await write(new Uint8Array(data.buffer), bytes);
+      await nextTurn();
+    }
+  });
+}
+
+/**
+ * A state of a run as a safetensors file, which `writeCheckpoint` writes in chunks. Takes the size of the
+ * file, and of its largest tensor, on the host.
+ * @param metadata as for `writeCheckpoint`.
+ * @throws TilewiseError `OUT_OF_MEMORY` for a file that is larger than the largest array of this host.
  */
 export async function saveCheckpoint<T extends TensorDesc>(
   trainer: Trainer<T>,
-  metadata: Readonly<Record<string, string>> = {},
+  metadata?: Readonly<Record<string, string>>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { steps, lossScale, tensors } = await trainer.snapshot();
-  const scale = lossScale && {
-    [LOSS_SCALE]: `${lossScale.value} ${lossScale.steady} ${lossScale.skipped ?? 0}`,
+  let file = new Uint8Array();
+  let at = 0;
+  const add = (chunk: Uint8Array, bytes: number): void => {
+    if (at === 0) file = Tensor.zeros([bytes], { dtype: 'u8' }).data as typeof file;
+    file.set(chunk, at);
+    at += chunk.length;
   };
-  return encodeSafetensors(tensors, { ...metadata, [STEPS]: `${steps}`, ...scale });
+  await writeCheckpoint(trainer, add, metadata);
+  return file;
 }
 
 /** A state of a run, and the strings that were stored with it. */
