@@ -2,6 +2,7 @@ import { InvalidArgumentError, type TensorDesc, TilewiseError } from '@tilewise/
 import { toU64 } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { integerFrom, integers, required, signalRule } from '../checks/rules.ts';
+import { isIndex } from '../model/batch.ts';
 import { checkModel, type Model } from '../model/model.ts';
 import { cachedDecoder } from './cached-decoder.ts';
 import { type SamplingOptions, samplingRules, tokenOf } from './sampling.ts';
@@ -42,7 +43,7 @@ export async function* generateBatch<T extends TensorDesc>(
   const { maxNewTokens, stopTokens = [], signal, seed = 0 } = options;
   toU64(seed, 'seed');
   const { vocabulary } = definition.decoder;
-  const isToken = (token: unknown): boolean => integers.holds([token]) && Number(token) < vocabulary;
+  const isToken = (token: unknown): boolean => isIndex(token, vocabulary);
   const texts = Array.isArray(prompts) ? prompts.map(prompt => Array.from<number>(prompt ?? [])) : [];
   if (texts.length === 0 || !texts.every(text => text.length > 0 && text.every(isToken)))
     throw new InvalidArgumentError(

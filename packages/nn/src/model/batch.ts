@@ -1,9 +1,9 @@
 import {
   checkObject,
+  checkShape,
   describeValue,
   InvalidArgumentError,
   InvalidShapeError,
-  sameShape,
   Tensor,
 } from '@tilewise/core';
 import type { ModelDefinition } from '../architectures/architecture.ts';
@@ -71,8 +71,7 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
     if (kind === 'image') {
       const { channels, imageSize } = definition;
       const shape = [pixels.shape[0], channels, imageSize, imageSize];
-      if (!sameShape(pixels.shape, shape))
-        throw new InvalidShapeError('pixels', `must have shape [B,${shape.slice(1)}], got [${pixels.shape}]`);
+      checkShape('pixels', pixels.shape, shape);
     }
     return { pixels };
   }
@@ -88,11 +87,7 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
     );
   if (tokenTypes && limits.tokenTypes === 0) throw new InvalidArgumentError('tokenTypes', absent.rule);
   const types = tokenTypes && rowsOf('tokenTypes', tokenTypes, limits.tokenTypes, lengths);
-  if (types && !sameShape(types.shape, own.shape))
-    throw new InvalidShapeError(
-      'tokenTypes',
-      `must have the shape of tokens, [${B},${S}], got [${types.shape}]`,
-    );
+  if (types) checkShape('tokenTypes', types.shape, own.shape);
   return {
     tokens: own,
     ...(lengths && { lengths: integers(checkedLengths(lengths, B, S)) }),
@@ -101,8 +96,8 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
 }
 
 function checkedLengths(lengths: readonly number[], rows: number, most: number): readonly number[] {
-  const isLength = (x: unknown): boolean => Number.isInteger(x) && Number(x) >= 0 && Number(x) <= most;
-  if (Array.isArray(lengths) && lengths.length === rows && lengths.every(isLength)) return lengths;
+  if (Array.isArray(lengths) && lengths.length === rows && lengths.every(x => isIndex(x, most + 1)))
+    return lengths;
   throw new InvalidArgumentError(
     'lengths',
     `must be an array of ${rows} integers from 0 to ${most}, got ${listed(lengths)}`,
@@ -145,6 +140,7 @@ export function checkIndex(name: string, value: unknown, limit: number, others: 
   );
 }
 
-function isIndex(value: unknown, limit: number): value is number {
+/** Whether a value is an integer from 0 to `limit` − 1. */
+export function isIndex(value: unknown, limit: number): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < limit;
 }

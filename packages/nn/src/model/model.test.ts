@@ -71,7 +71,7 @@ test('token types that BERT does not have are refused, and those of another shap
     'tokenTypes must be integers from 0 to 1, got 2',
   );
   await expect(model.logits({ tokens: [[1, 2]], tokenTypes: [[0]] })).rejects.toThrow(
-    'tokenTypes must have the shape of tokens, [1,2], got [1,1]',
+    'tokenTypes must have shape [1,2], got [1,1]',
   );
 });
 
