@@ -47,6 +47,7 @@ test('a class has the members of a base class that is not exported', () => {
   const upload = members('GpuContext').find(({ name }) => name.startsWith('upload('));
   expect(upload?.docs).toMatch(/\S/);
   expect(members('Plan').map(({ name }) => name.replace(/\W.*/, ''))).toContain('encode');
+  expect(members('GpuContext').filter(({ name }) => /^(takeBuffer|remembered)\b/.test(name))).toEqual([]);
 });
 
 test('a type does not repeat the members of an exported type', () => {

@@ -86,8 +86,10 @@ function ownerOf(checker: ts.TypeChecker, declaration: ts.Declaration): ts.Symbo
   return node.name && checker.getSymbolAtLocation(node.name);
 }
 
+/** A member with its documentation; none if it has no documentation, or is `@internal`. */
 function documented(checker: ts.TypeChecker, symbol: ts.Symbol, name: string): ApiMember[] {
   const docs = documentationOf(checker, symbol);
   const tags = tagsOf(checker, symbol);
+  if (tags.some(tag => tag.name === 'internal')) return [];
   return docs || tags.length > 0 ? [{ name, docs, tags }] : [];
 }

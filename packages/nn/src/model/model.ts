@@ -96,6 +96,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   /**
    * A function of some tensors, the weights and the adapter, compiled once for each name and for each set of
    * shapes and dtypes; the model's `release` frees it.
+   * @internal
    */
   compiled<R>(
     name: string,
@@ -107,12 +108,15 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return this.held(key, () => compile(this.engine, inputs => fn(this.scope(inputs), inputs), all));
   }
 
-  /** The scope of a traced function whose arguments are the weights and the adapter's matrices by name. */
+  /**
+   * The scope of a traced function whose arguments are the weights and the adapter's matrices by name.
+   * @internal
+   */
   scope(inputs: Readonly<Record<string, Variable>>): Scope {
     return { ...weightScope(inputs, adapterOf(this.adapter, inputs)), autocast: this.autocast };
   }
 
-  /** The cached object for a key, created if missing; the model's `release` frees it. */
+  /** The cached object for a key, created if missing; the model's `release` frees it. @internal */
   held<R extends { release(): void }>(key: string, make: () => R): R {
     return getOrInsertComputed(this.#held, key, make) as R;
   }
@@ -138,12 +142,16 @@ export class Model<T extends TensorDesc = TensorDesc> {
     return maps;
   }
 
-  /** The shapes and dtypes of the weights and the adapter, by the names of a function's arguments. */
+  /**
+   * The shapes and dtypes of the weights and the adapter, by the names of a function's arguments. @internal
+   */
   specs(): Specs {
     return describeAll(this.bindings()) as Specs;
   }
 
-  /** The weights, the adapter's matrices and other tensors, by the names of a function's arguments. */
+  /**
+   * The weights, the adapter's matrices and other tensors, by the names of a function's arguments. @internal
+   */
   bindings<U = never>(...others: readonly Readonly<Record<string, U>>[]): Readonly<Record<string, T | U>> {
     checkModel(this);
     const records = [this.adapter?.tensors ?? {}, ...others];
@@ -154,6 +162,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   /**
    * Frees tensors that are replaced as weights. Memory of which they are views stays, because other weights
    * may be views of it too: `updateMemory` frees such memory.
+   * @internal
    */
   releaseReplaced(tensors: Iterable<T>): void {
     for (const tensor of tensors)
@@ -163,6 +172,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   /**
    * Takes over the memory of which weights are views, and frees memory that no weight uses any more.
    * @param adopted the tensors of a trainer of which weights are views.
+   * @internal
    */
   updateMemory(adopted: readonly T[] = []): void {
     for (const tensor of adopted) this.#memory.set(tensor, this.engine.primitives.placeOf(tensor));

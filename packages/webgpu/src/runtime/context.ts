@@ -20,9 +20,9 @@ type ContextKernels = Pick<TileTarget, 'tiles'> & {
 /** A GPU device, with this library's tensors and compiled kernels on the device. Made by `createContext`. */
 export class GpuContext extends GpuMemory implements TileTarget {
   readonly tiles: TileSelector | undefined;
-  /** The code of tiles that only some devices use, if it was loaded for this device. */
+  /** The code of tiles that only some devices use, if it was loaded for this device. @internal */
   readonly tileKinds: DeviceTiles;
-  /** The code of options that was loaded with the context: the option `load` of `createContext`. */
+  /** The code of options that was loaded with the context: the option `load` of `createContext`. @internal */
   readonly modules: LoadedModules;
   readonly #calls = new CallMemo();
   readonly #plans = new PlanCache();
@@ -38,12 +38,13 @@ export class GpuContext extends GpuMemory implements TileTarget {
    * Makes a plan of kernels on this device. Plans are made by a method, so that the functions that describe
    * kernels do not import the code of plans.
    * @throws UnsupportedError if a single workgroup touches more of a tensor than the device can bind.
+   * @internal
    */
   plan<Options>(parts: PlanParts<Options>): KernelPlan<Options> {
     return new DevicePlan(this, parts);
   }
 
-  /** The features that the device lacks for such a plan; empty if the device can run the plan. */
+  /** The features that the device lacks for such a plan; empty if the device can run the plan. @internal */
   planReasons(parts: KernelParts): string[] {
     return planReasons(parts, this.capabilities);
   }
@@ -53,6 +54,7 @@ export class GpuContext extends GpuMemory implements TileTarget {
    * once they are compiled.
    * @throws InvalidArgumentError or UnsupportedError for an operand that is not a tensor of this context in
    * the required layout.
+   * @internal
    */
   run<Options, Results>(call: EagerCall<Options, Results>): EagerRun<Results> {
     return runCall(this, this.#plans, call);
@@ -61,6 +63,7 @@ export class GpuContext extends GpuMemory implements TileTarget {
   /**
    * A call that `make` checks and makes, or an earlier call like it with these tensors instead: see
    * `CallMemo`.
+   * @internal
    */
   remembered<Options, Results>(
     tensors: object,

@@ -71,6 +71,7 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * partition cannot run immediately, because a number must be read back first or another execution is in
    * progress.
    * @throws the errors of `execute`.
+   * @internal
    */
   prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor, id: number) => T): (() => void) | null;
   /**
@@ -78,6 +79,7 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    * outputs.
    * @param trace receives the names of the steps that a host engine runs.
    * @returns a promise if the partition cannot run immediately.
+   * @internal
    */
   runBound(bound: BoundTensors<T>, trace?: WorkTrace): Promise<void> | void;
   /**

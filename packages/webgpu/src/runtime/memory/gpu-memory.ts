@@ -195,7 +195,7 @@ export class GpuMemory implements TensorOwner {
     );
   }
 
-  /** Reads a tensor back with a copy that `submit` submits; rejects as `download` does. */
+  /** Reads a tensor back with a copy that `submit` submits; rejects as `download` does. @internal */
   async readBack(tensor: GpuTensor, submit: SubmitCopy): Promise<Tensor> {
     this.checkAlive();
     this.checkOwn('tensor', tensor);
@@ -242,6 +242,7 @@ export class GpuMemory implements TensorOwner {
   /**
    * The tensor, if it is on this device.
    * @throws InvalidArgumentError for a tensor that belongs to another device or was destroyed.
+   * @internal
    */
   checkOwn(argument: string, tensor: TensorDesc): GpuTensor {
     if (!(tensor instanceof GpuTensor)) {
@@ -254,19 +255,21 @@ export class GpuMemory implements TensorOwner {
     return tensor;
   }
 
-  /** Makes a tensor that owns a buffer of `takeBuffer`: `release` gives the buffer back. */
+  /** Makes a tensor that owns a buffer of `takeBuffer`: `release` gives the buffer back. @internal */
   own(buffer: GPUBuffer, desc: TensorDesc): GpuTensor {
     const tensor = new GpuTensor(this, { buffer, byteOffset: 0, owned: true }, desc);
     this.#leaks?.watch(tensor);
     return tensor;
   }
 
-  /** A storage buffer with undefined content. Give it back once the work that uses it is submitted. */
+  /**
+   * A storage buffer with undefined content. Give it back once the work that uses it is submitted. @internal
+   */
   takeBuffer(bytes: number): GPUBuffer {
     return this.#pool.take(bytes);
   }
 
-  /** Gives a buffer of `takeBuffer` back for reuse. */
+  /** Gives a buffer of `takeBuffer` back for reuse. @internal */
   giveBuffer(buffer: GPUBuffer): void {
     this.#pool.give(buffer);
   }
@@ -275,6 +278,7 @@ export class GpuMemory implements TensorOwner {
    * A buffer to bind where a kernel expects a tensor that is empty; another one for each name, because a
    * kernel may not bind a buffer twice if it writes to it. It lives as long as the context: work that has not
    * been submitted may use it after its plan was destroyed.
+   * @internal
    */
   placeholder(name: string): GPUBuffer {
     const buffer = this.#placeholders.get(name) ?? this.#pool.take(16);
@@ -282,12 +286,15 @@ export class GpuMemory implements TensorOwner {
     return buffer;
   }
 
-  /** A uniform buffer with the given content. It lives until it is discarded or the context is destroyed. */
+  /**
+   * A uniform buffer with the given content. It lives until it is discarded or the context is destroyed.
+   * @internal
+   */
   takeUniform(content: Uint8Array): GPUBuffer {
     return this.#pool.takeUniform(content);
   }
 
-  /** Destroys a buffer of this context. */
+  /** Destroys a buffer of this context. @internal */
   discard(buffer: GPUBuffer): void {
     this.#pool.discard(buffer);
   }

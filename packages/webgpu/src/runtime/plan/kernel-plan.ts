@@ -41,11 +41,14 @@ export interface KernelPlan<Options> {
    * Checks the arguments of `encode` and keeps them for a pass that is opened later. Throws as `encode` does.
    */
   prepare(buffers: Readonly<Record<string, PlanBuffer>>, options?: Options): PlanRun;
-  /** The names of all tensors that the plan binds, including the workspace, for `prepareInOrder`. */
+  /**
+   * The names of all tensors that the plan binds, including the workspace, for `prepareInOrder`. @internal
+   */
   readonly tensorOrder: readonly string[];
   /**
    * Does what `prepare` does, with a buffer for each name in `tensorOrder`, but does not check whether the
    * device is alive.
+   * @internal
    */
   prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun;
   /**
