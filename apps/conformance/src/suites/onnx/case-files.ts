@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import type { Tensor } from '@tilewise/core';
 import { tensorFromOnnx } from '@tilewise/graph/onnx';
 import { SetupError } from '../../suite.ts';
@@ -34,14 +34,17 @@ export function caseFolders(root: string): string[] {
 export const modelFile = (folder: string): string => join(folder, 'model.onnx');
 
 /**
- * A function that reads files with weights beside a model. The name comes from the model, which may not name
- * files elsewhere.
+ * A function that reads files with weights from the folder of a model, or from folders in it. The name comes
+ * from the model, which may not name files elsewhere.
  * @throws Error for a path to another folder.
  */
 export function weightsBeside(model: string): (location: string) => Uint8Array {
+  const folder = resolve(dirname(model));
   return location => {
-    if (/[/\\]/.test(location)) throw new Error(`${model}: the weights '${location}' are in another folder`);
-    return readFileSync(join(dirname(model), location));
+    const file = resolve(folder, location);
+    if (!file.startsWith(folder + sep))
+      throw new Error(`${model}: the weights '${location}' are in another folder`);
+    return readFileSync(file);
   };
 }
 

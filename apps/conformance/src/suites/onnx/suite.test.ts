@@ -153,18 +153,17 @@ test('weights are read from files beside a model, and from no other folder', asy
     mkdirSync(set, { recursive: true });
     writeFileSync(join(folder, name, 'model.onnx'), Uint8Array.from([...graph, ...bytes(8, [16, 18])]));
     const raw = (...values: number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer);
-    writeFileSync(join(folder, name, 'w.bin'), raw(1, 2));
+    mkdirSync(join(folder, name, 'own'));
+    for (const file of ['w.bin', 'own/w.bin']) writeFileSync(join(folder, name, file), raw(1, 2));
     const tensor = (...values: number[]) => Uint8Array.from([8, 2, 16, 1, ...bytes(9, [...raw(...values)])]);
     writeFileSync(join(set, 'input_0.pb'), tensor(3, 4));
     writeFileSync(join(set, 'output_0.pb'), tensor(4, 6));
   };
   write('beside', 'w.bin');
+  write('below', 'own/w.bin');
   write('elsewhere', '../beside/w.bin');
-  expect(await outcomes({ cases: folder }, 'beside')).toEqual({
-    pass: ['beside'],
-    fail: [],
-    unsupported: [],
-  });
+  for (const name of ['beside', 'below'])
+    expect(await outcomes({ cases: folder }, name)).toEqual({ pass: [name], fail: [], unsupported: [] });
   await expect(outcomes({ cases: folder }, 'elsewhere')).rejects.toThrow(
     "the weights '../beside/w.bin' are in another folder",
   );
