@@ -23,10 +23,13 @@ export const wgslTypes: Readonly<Record<ExprType, { readonly one: string; readon
   bool: { one: 'bool', four: 'vec4<bool>' },
 };
 
-/** WGSL expression that converts one value to another expression type. */
+/**
+ * WGSL expression that converts one value to another expression type. NaN is true: `!=` would be false for it
+ * on Vulkan, where it is an ordered comparison.
+ */
 export function convert(value: string, from: ExprType, to: ExprType): string {
   if (from === to) return value;
-  if (to === 'bool') return `(${value} != ${from === 'f32' ? '0f' : '0i'})`;
+  if (to === 'bool') return `!(${value} == ${from === 'f32' ? '0f' : '0i'})`;
   return from === 'bool' ? `select(${to}(0), ${to}(1), ${value})` : `${to}(${value})`;
 }
 
@@ -49,7 +52,7 @@ function integers4(values: string, from: ExprType, range: readonly [number, numb
 }
 
 const truths4 = (values: string, from: ExprType): string =>
-  from === 'bool' ? values : `(${values} != ${wgslTypes[from].four}())`;
+  from === 'bool' ? values : `!(${values} == ${wgslTypes[from].four}())`;
 
 const bytes = (format: Pick<ElementFormat, 'type' | 'load' | 'load4' | 'encode4'>): ElementFormat => ({
   ...format,
