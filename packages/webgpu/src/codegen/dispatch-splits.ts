@@ -151,5 +151,5 @@ export function tooLargeReason(
   { bytes }: BindingLimit,
 ): string {
   const least = grid ? 'a workgroup' : 'the kernel';
-  return `${least} of '${kernel}' needs more of ${tensor} at once than the ${bytes} bytes that this device can bind`;
+  return `${least} of '${kernel}' needs more of ${tensor} at once than maxStorageBufferBindingSize of this device, ${bytes} bytes`;
 }

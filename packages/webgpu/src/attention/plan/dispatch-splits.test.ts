@@ -181,7 +181,7 @@ describe('dispatch splits', () => {
     expect(checkSupport(ctx, problem.forward)).toEqual({
       supported: false,
       reasons: [
-        "a workgroup of 'attention forward' needs more of q at once than the 1280 bytes that this device can bind",
+        "a workgroup of 'attention forward' needs more of q at once than maxStorageBufferBindingSize of this device, 1280 bytes",
       ],
     });
     expect(() => planSdpa(ctx, problem.forward)).toThrow(/needs more of q at once/);
