@@ -98,7 +98,8 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     try {
       top = heap.allocate(bytes);
     } catch (cause) {
-      throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${bytes} bytes of tiles`, { cause });
+      const rule = `the CPU engine has ${buffer.byteLength} bytes, of at most 4 GiB, and none for another ${bytes}`;
+      throw new TilewiseError('OUT_OF_MEMORY', rule, { cause });
     }
     chunks.push(top);
     chunkBytes += bytes;
