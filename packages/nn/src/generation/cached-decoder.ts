@@ -17,11 +17,11 @@ export interface CachedDecoder {
 
 /** The largest number of tokens of a sequence that are read at once. */
 const MAX_TOKENS_AT_ONCE = 256;
-/** Cache capacities are multiples of this number of tokens, so that texts of similar lengths share graphs. */
+/** The smallest number of tokens of which cache capacities are multiples. */
 const CAPACITY_STEP = 256;
 
 /**
- * Prepares a decoder for sequences of up to `length` tokens. New keys and values are written in place to the
+ * Prepares a decoder for sequences of up to `length` tokens, no more than its positions. New keys and values are written in place to the
  * caches, (B, Hk, capacity, D) for each layer, and a step allocates no buffer on the engine. If the angles of
  * positions change with the length of a sequence, all of its tokens are read again.
  */
@@ -32,8 +32,10 @@ export function cachedDecoder<T extends TensorDesc>(
 ): CachedDecoder {
   const { engine } = model;
   const { decoder } = definition;
-  const limit = decoder.positions?.count ?? Infinity;
-  const capacity = Math.min(Math.ceil(length / CAPACITY_STEP) * CAPACITY_STEP, Math.max(limit, length));
+  // Each capacity compiles graphs of its own, which the model keeps. With steps of half a power of two, a text
+  // that grows to 8,192 tokens, as a conversation does, has 10 capacities.
+  const step = Math.max(2 ** Math.floor(Math.log2(length) - 1), CAPACITY_STEP);
+  const capacity = Math.min(Math.ceil(length / step) * step, decoder.positions?.count ?? Infinity);
   const { vocabulary } = decoder;
   const steps = new Map<number, DecoderStep<T>>();
   const rules = ropeRules(decoder).filter(({ changes }) => changes);
