@@ -21,9 +21,10 @@ const MAX_TOKENS_AT_ONCE = 256;
 const CAPACITY_STEP = 256;
 
 /**
- * Prepares a decoder for sequences of up to `length` tokens, no more than its positions. New keys and values are written in place to the
- * caches, (B, Hk, capacity, D) for each layer, and a step allocates no buffer on the engine. If the angles of
- * positions change with the length of a sequence, all of its tokens are read again.
+ * Prepares a decoder for sequences of up to `length` tokens, no more than its positions. New keys and values
+ * are written in place to the caches, (B, Hk, capacity, D) for each layer, and a step allocates no buffer on
+ * the engine. If the angles of positions change with the length of a sequence, all of its tokens are read
+ * again.
  */
 export function cachedDecoder<T extends TensorDesc>(
   model: Model<T>,
@@ -32,8 +33,8 @@ export function cachedDecoder<T extends TensorDesc>(
 ): CachedDecoder {
   const { engine } = model;
   const { decoder } = definition;
-  // Each capacity compiles graphs of its own, which the model keeps. With steps of half a power of two, a text
-  // that grows to 8,192 tokens, as a conversation does, has 10 capacities.
+  // Each capacity compiles graphs of its own, which the model keeps. With steps of half a power of two, a
+  // text that grows to 8,192 tokens, as a conversation does, has 10 capacities.
   const step = Math.max(2 ** Math.floor(Math.log2(length) - 1), CAPACITY_STEP);
   const capacity = Math.min(Math.ceil(length / step) * step, decoder.positions?.count ?? Infinity);
   const { vocabulary } = decoder;
