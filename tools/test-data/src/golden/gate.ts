@@ -35,8 +35,8 @@ const fileName: Readonly<Record<string, string>> = { dAlibi: 'dslopes' };
  * largest case, so the relative error is below 26u at worst; errors spread evenly within ± that bound have a
  * 1/√3 of it as RMS, and |v − o| is around M/2: 26u·(M/2)/√3 ≈ 7.5u·M ≈ 4.5e-7·M. `lse` gets 3 units of
  * WGSL's log, 6u·M ≈ 3.6e-7·M. Both round up to 5e-7·M. A gradient has one error of that size from p and one
- * from dp − delta, so it gets 1e-6·M. dbias and dslopes also get what their sums keep of the rounding of o,
- * see `keptRounding`. The f16 and bf16 floor adds the store: rounding to a spacing of ulp(M) has RMS
+ * from dp − delta, so it gets 1e-6·M. dbias, dslopes and dsink also get what their sums keep of the rounding
+ * of o, see `keptRounding`. The f16 and bf16 floor adds the store: rounding to a spacing of ulp(M) has RMS
  * ulp(M)/√12.
  */
 export function gate(golden: GoldenCase, tensor: string, storage: StorageDType): ErrorSize {

@@ -11,7 +11,7 @@ const rows = {
   ...golden,
   params: { ...golden.params, B: 1, Hq: 2, Hk: 2, Sq: 2, Skv: 5, Dqk: 1, Dv: 1 },
   inputs: { dO: tensor([1, 2, 2, 1], [1, -1, 10, 20]) },
-  outputs: { o: tensor([1, 2, 2, 1], [3, 3, 1, 1]) },
+  outputs: { o: tensor([1, 2, 2, 1], [3, 3, 1, 1]), lse: tensor([1, 2, 2], [0, 0, 0, 0]) },
 };
 const { params } = rows;
 
@@ -32,6 +32,18 @@ test('rows of packed sequences have the distances of their sequence', () => {
   };
   // The first sequence has 1 query and 3 keys, the other 3 queries and 5 keys.
   expect(keptRounding(packed, 'dAlibi', 1)).toBe(3 * 2 + 3 * 2 + 10 * 3 + 20 * 4);
+});
+
+test('the gradient of a sink keeps the rounding of o times the probabilities of the sink', () => {
+  const lse = tensor([1, 2, 2], [0, 1, 2, 3]);
+  const sunk = {
+    ...rows,
+    inputs: { ...rows.inputs, sink: tensor([2], [-1, 1]) },
+    outputs: { ...rows.outputs, lse },
+  };
+  const expected = Math.max(3 * Math.exp(-1) + 3 * Math.exp(-2), 10 * Math.exp(-1) + 20 * Math.exp(-2));
+  expect(keptRounding(sunk, 'dsink', 1)).toBeCloseTo(expected, 6);
+  expect(keptRounding(rows, 'dsink', 1)).toBe(0);
 });
 
 test('q, k and v have no such sum', () => {
