@@ -7,6 +7,9 @@ import { createModel } from '../create-model.ts';
 import type { LoadOptions } from '../model/model.ts';
 import { generate } from './generate.ts';
 
+/** `GPUBufferUsage.MAP_READ`, which Node does not define. */
+const MAP_READ = 1;
+
 const configOf = {
   gpt2: (layers: number) => ({
     ...{ model_type: 'gpt2', vocab_size: 26, n_embd: 32, n_head: 4, n_layer: layers, n_positions: 24 },
@@ -18,6 +21,20 @@ const configOf = {
   }),
 };
 
+/**
+ * Makes a device read zeros back. Dawn's null backend computes nothing, so it reads back what happens to be in
+ * memory, such as NaN, of which no token can be chosen.
+ */
+function readZeros(device: GPUDevice): void {
+  const create = device.createBuffer.bind(device);
+  device.createBuffer = descriptor => {
+    const buffer = create(descriptor);
+    const isRead = (descriptor.usage & MAP_READ) !== 0;
+    if (isRead) buffer.getMappedRange = (offset = 0, size = buffer.size - offset) => new ArrayBuffer(size);
+    return buffer;
+  };
+}
+
 /** The dispatches of each token after the first, on Dawn's null backend. */
 async function dispatchesPerToken(
   config: Readonly<Record<string, unknown>>,
@@ -25,6 +42,7 @@ async function dispatchesPerToken(
 ): Promise<number> {
   const { adapter } = await openGpu({ backend: 'null' });
   const device = await adapter.requestDevice();
+  readZeros(device);
   const ctx = await createContext({ device });
   const model = createModel(readModel(config), { engine: webgpuEngine(ctx), ...precision });
   const work = countWork(device);
