@@ -22,8 +22,8 @@ const configOf = {
 };
 
 /**
- * Makes a device read zeros back. Dawn's null backend computes nothing, so it reads back what happens to be in
- * memory, such as NaN, of which no token can be chosen.
+ * Makes a device read zeros back. Dawn's null backend computes nothing, so it reads back what happens to be
+ * in memory, such as NaN, of which no token can be chosen.
  */
 function readZeros(device: GPUDevice): void {
   const create = device.createBuffer.bind(device);
