@@ -86,12 +86,13 @@ describe('no rule is without a case', () => {
   });
 
   test('of the checks in code', () => {
-    // These have their own tests: the merge of partial results, operands that an engine lacks, stored
-    // problems, standard slopes.
+    // These have their own tests: the merge of partial results, operands that an engine lacks, tensors of
+    // plans, stored problems, standard slopes.
     const elsewhere = [
       ...[
         'merge-partials.ts',
         'host/required.ts',
+        'operands/check-layout.ts',
         'rules/rule.ts',
         'rules/problem-schema.ts',
         'rules/stored-rules.ts',

@@ -50,7 +50,7 @@ interface Row {
 function* rowsOf({ params, inputs, outputs }: GoldenCase): Generator<Row> {
   const { dO, cuSeqQ, cuSeqKv, sink } = inputs;
   const { o, lse } = outputs;
-  if (!dO || !o || !lse) return;
+  if (!dO || !o) return;
   const { B, Hq, Sq, Skv, Dv, qLens, kvLens, causal, align } = params;
   const lengthOf = (cumulative: typeof cuSeqQ, b: number): number | undefined =>
     cumulative && Number(cumulative.data[b + 1]) - Number(cumulative.data[b]);
@@ -66,8 +66,8 @@ function* rowsOf({ params, inputs, outputs }: GoldenCase): Generator<Row> {
         const diagonal = align === 'br' ? i + keys - queries : i;
         const after = causal ? 0 : keys - 1 - diagonal;
         // With packed sequences, lse is (Hq, T).
-        const ofLse = cuSeqQ ? h * (lse.data.length / Hq) + Number(cuSeqQ.data[b]) + i : row;
-        const ofSink = sink ? Math.exp(Number(sink.data[h]) - Number(lse.data[ofLse])) : 0;
+        const ofLse = cuSeqQ ? h * (o.data.length / Dv / Hq) + Number(cuSeqQ.data[b]) + i : row;
+        const ofSink = sink && lse ? Math.exp(Number(sink.data[h]) - Number(lse.data[ofLse])) : 0;
         yield { place: [b, h, i], size, distance: Math.max(0, diagonal, after), sink: ofSink };
       }
     }
