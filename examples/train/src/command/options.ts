@@ -48,7 +48,7 @@ const table: Readonly<Record<string, readonly [value: string, name: string, mean
     'json',
     'prints one line of JSON: engine, adapter, steps, lossFirst, lossLast, accuracy, seconds',
   ],
-  help: ['', 'help', 'prints this'],
+  help: ['', 'help', 'prints this help'],
 };
 
 export const usage: string = [

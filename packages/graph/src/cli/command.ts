@@ -14,7 +14,7 @@ Prints what the partitioner finds in an ONNX model: attention with its options, 
 floating-point operations.
 
   --shape NAME=1,2,3  the shape of an input that the model leaves open; once for each such input
-  --help              prints this
+  --help              prints this help
 
 Exit code: 0, 1 if the model cannot be read, or 2 if an argument is wrong.`;
 

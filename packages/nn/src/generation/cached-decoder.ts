@@ -17,7 +17,7 @@ export interface CachedDecoder {
 
 /** The largest number of tokens of a sequence that are read at once. */
 const MAX_TOKENS_AT_ONCE = 256;
-/** The smallest number of tokens of which cache capacities are multiples. */
+/** Cache capacities are multiples of this number of tokens, and large ones of a larger power of two. */
 const CAPACITY_STEP = 256;
 
 /**

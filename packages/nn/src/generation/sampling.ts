@@ -97,8 +97,9 @@ export function tokenOf(
 
 /**
  * The tokens ranked by score: returns the n-th most likely token, and the first one of equally likely tokens.
- * First the tokens whose scores are within a temperature of the largest are sorted, then those within 1.5
- * temperatures, and so on: nearly all tokens of a large vocabulary are too unlikely to be requested.
+ * First the tokens whose scores are at most one temperature below the largest are sorted, then those at most
+ * 1.5 temperatures below, and so on: nearly all tokens of a large vocabulary are too unlikely to be
+ * requested.
  */
 function likeliestFirst(scores: Float64Array, top: number, temperature: number): (n: number) => number {
   const ranked: number[] = [];

@@ -143,14 +143,16 @@ export class Model<T extends TensorDesc = TensorDesc> {
   }
 
   /**
-   * The shapes and dtypes of the weights and the adapter, by the names of a function's arguments. @internal
+   * The shapes and dtypes of the weights and the adapter, by the names of a function's arguments.
+   * @internal
    */
   specs(): Specs {
     return describeAll(this.bindings()) as Specs;
   }
 
   /**
-   * The weights, the adapter's matrices and other tensors, by the names of a function's arguments. @internal
+   * The weights, the adapter's matrices and other tensors, by the names of a function's arguments.
+   * @internal
    */
   bindings<U = never>(...others: readonly Readonly<Record<string, U>>[]): Readonly<Record<string, T | U>> {
     checkModel(this);

@@ -130,7 +130,7 @@ function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weigh
   );
 }
 
-/** A tensor in a dtype, which is its own by default: then it is not copied. */
+/** The tensor itself if it has the dtype, or if none is given; else a copy in that dtype. */
 function withDType(tensor: Tensor, dtype: DType = tensor.dtype): Tensor {
   return dtype === tensor.dtype ? tensor : tensor.cast(dtype);
 }

@@ -46,7 +46,7 @@ export interface TextTokenizer {
 export interface TextStream {
   /** The text that a token adds; empty while the bytes of a character are incomplete. */
   push(token: number): string;
-  /** The rest of a text that ends with an incomplete character, which is U+FFFD. */
+  /** The text of tokens that `push` holds back: U+FFFD for an incomplete character, else empty. */
   end(): string;
 }
 

@@ -77,7 +77,7 @@ export interface Snapshot<T = Tensor> {
   readonly steps: number;
   /** The state of the loss scale, if it is dynamic. */
   readonly lossScale?: LossScale | undefined;
-  /** The tensors by name; on the host unless another place is said. */
+  /** The tensors by name: on the host, or on the engine in `withState`. */
   readonly tensors: ReadonlyMap<string, T>;
 }
 

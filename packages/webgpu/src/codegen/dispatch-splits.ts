@@ -151,5 +151,6 @@ export function tooLargeReason(
   { bytes }: BindingLimit,
 ): string {
   const least = grid ? 'a workgroup' : 'the kernel';
-  return `${least} of '${kernel}' needs more of ${tensor} at once than maxStorageBufferBindingSize of this device, ${bytes} bytes`;
+  const most = `maxStorageBufferBindingSize of this device, ${bytes} bytes`;
+  return `${least} of '${kernel}' needs more of ${tensor} at once than ${most}`;
 }

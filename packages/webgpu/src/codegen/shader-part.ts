@@ -1,6 +1,6 @@
 import { composeWgsl, type WgslPiece } from '@tilewise/philox/wgsl';
 
-/** A storage buffer of a kernel. `name` is the name of the tensor that the caller binds. */
+/** A storage buffer of a kernel. */
 export interface StorageBinding {
   /** The name of the tensor that the caller binds. */
   readonly name: string;

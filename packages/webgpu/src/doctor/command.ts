@@ -23,7 +23,7 @@ reference, and ends with a verdict.
   --thorough  checks every dtype, mask, bias and dropout
   --tiles     times the kernels' tiles, and compares the times with the cost model's predictions
   --json      prints the report as JSON
-  --help      prints this
+  --help      prints this help
 
 Exit code: 0 if attention works correctly, 1 if not, or 2 if an argument is wrong. In a browser, call diagnose() of
 @tilewise/webgpu/doctor.`;

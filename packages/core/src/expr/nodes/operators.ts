@@ -126,5 +126,7 @@ export function operationWgsl({ kind, op }: Operation, ...texts: readonly string
   const { wgsl } = kind === 'unary' ? unaryOperators[op] : binaryOperators[op];
   if (/\w/.test(wgsl)) return `${wgsl}(${texts.join(', ')})`;
   const [a, b] = texts;
+  // `!=` is false for NaN on Vulkan, where it is an ordered comparison.
+  if (op === 'ne') return `(!(${a} == ${b}))`;
   return b === undefined ? `(${wgsl}${a})` : `(${a} ${wgsl} ${b})`;
 }

@@ -44,7 +44,7 @@ export interface AttentionDropout {
    * The seed of the mask: a number, or a variable of dtype i64 and shape [], which may differ between runs.
    */
   readonly seed: Operand;
-  /** The offset of the mask, in the same form. Default: 0. */
+  /** The offset of the mask, a number or a variable as for the seed. Default: 0. */
   readonly offset?: Operand | undefined;
   /**
    * The system whose masks are drawn. Default: `onednn`, the masks of the operation `dropout`. `sdpa` has

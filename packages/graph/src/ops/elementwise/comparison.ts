@@ -1,4 +1,4 @@
-import { and, eq, ge, gt, le, lt, not, or } from '@tilewise/core/expr';
+import { and, eq, ge, gt, le, lt, ne, not, or } from '@tilewise/core/expr';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { autoBroadcast, elementwise } from './elementwise.ts';
@@ -27,9 +27,6 @@ export const comparisonSchemas = {
   LogicalNot: { inputs: 'src:T=bool', outputs: 'dst:T=bool', attributes: {} },
 } as const;
 
-/** a ≠ b. WGSL's `!=` is false for NaN on Vulkan, where it is an ordered comparison. */
-const differs: typeof lt = (a, b) => not(eq(a, b));
-
 const compares = (kind: string, of: typeof lt) =>
   elementwise<typeof comparison>(kind, {
     gradient: 'zero',
@@ -55,7 +52,7 @@ export const comparisonOperations: readonly Operation[] = defineOperations(compa
   /** True where src_0 = src_1. Not an operation of oneDNN. */
   Equal: compares('Equal', eq),
   /** True where src_0 ≠ src_1. Not an operation of oneDNN. */
-  NotEqual: compares('NotEqual', differs),
+  NotEqual: compares('NotEqual', ne),
   /** True where src_0 and src_1 are both true. Not an operation of oneDNN. */
   LogicalAnd: joins('LogicalAnd', and),
   /** True where at least one of src_0 and src_1 is true. Not an operation of oneDNN. */

@@ -106,7 +106,7 @@ export function planCheckedBackward(
 
 /**
  * Plans a problem that has been validated, with the tools that its options need.
- * @param numbersOf as `makePlan` takes.
+ * @param numbersOf as for `makePlan`.
  */
 export function planBackward<Options>(
   ctx: GpuContext,

@@ -53,7 +53,7 @@ export function planCheckedForward(
 
 /**
  * Plans a problem that has been validated, with the tools that its options need.
- * @param numbersOf as `makePlan` takes.
+ * @param numbersOf as for `makePlan`.
  */
 export function planForward<Options>(
   ctx: GpuContext,

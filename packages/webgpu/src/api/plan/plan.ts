@@ -40,7 +40,7 @@ export const asGiven = (numbers: CallNumbers): CallNumbers => numbers;
 
 /**
  * Plans the kernels of a problem, with its scale and its dropout.
- * @param numbersOf the numbers of a call; throws if the caller passes invalid options to `encode`.
+ * @param numbersOf returns the numbers of a call; throws for invalid options of `encode`.
  */
 export function makePlan<Options>(
   ctx: GpuContext,

@@ -263,7 +263,8 @@ export class GpuMemory implements TensorOwner {
   }
 
   /**
-   * A storage buffer with undefined content. Give it back once the work that uses it is submitted. @internal
+   * A storage buffer with undefined content. Give it back once the work that uses it is submitted.
+   * @internal
    */
   takeBuffer(bytes: number): GPUBuffer {
     return this.#pool.take(bytes);

@@ -42,7 +42,8 @@ export interface KernelPlan<Options> {
    */
   prepare(buffers: Readonly<Record<string, PlanBuffer>>, options?: Options): PlanRun;
   /**
-   * The names of all tensors that the plan binds, including the workspace, for `prepareInOrder`. @internal
+   * The names of all tensors that the plan binds, including the workspace, for `prepareInOrder`.
+   * @internal
    */
   readonly tensorOrder: readonly string[];
   /**
