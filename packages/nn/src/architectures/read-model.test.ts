@@ -122,9 +122,12 @@ test.each<readonly [string, Record<string, unknown>, string]>([
 });
 
 test('options that do not affect the computation are ignored', () => {
-  expect(() =>
-    readModel({ ...tinyLlama, torch_dtype: 'bfloat16', dtype: 'float32', bos_token_id: 1, use_cache: true }),
-  ).not.toThrow();
+  const options = {
+    ...{ torch_dtype: 'bfloat16', dtype: 'float32', bos_token_id: 1, use_cache: true, unsloth_version: '1' },
+    ...{ initializer_range: 0.02, length_penalty: 1, suppress_tokens: [1], begin_suppress_tokens: [1] },
+    ...{ num_beams: 1, num_beam_groups: 1, use_return_dict: true, return_dict_in_generate: false },
+  };
+  expect(() => readModel({ ...tinyLlama, ...options })).not.toThrow();
 });
 
 test('names of files are brought to one form, and unused weights passed over', () => {

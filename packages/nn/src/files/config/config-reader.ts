@@ -8,25 +8,23 @@ type Json = Readonly<Record<string, unknown>>;
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
-    'name_or_path transformers_version transformers.js_config unsloth_version unsloth_fixed cache_implementation',
-    'model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class is_llama_config',
-    'is_encoder_decoder task_specific_params finetuning_task problem_type prefix directionality',
-    'bad_words_ids suppress_tokens begin_suppress_tokens',
-    'id2label label2id num_labels num_return_sequences num_beams num_beam_groups early_stopping do_sample',
+    'name_or_path model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class',
+    'is_llama_config unsloth_fixed unsloth_version transformers_version transformers.js_config use_cache',
+    'is_encoder_decoder tie_encoder_decoder encoder_stride cross_attention_hidden_size prefix directionality',
+    'task_specific_params finetuning_task problem_type id2label label2id num_labels num_return_sequences',
     'temperature typical_p top_p top_k no_repeat_ngram_size min_length max_length max_sequence_length',
-    'length_penalty exponential_decay_length_penalty repetition_penalty diversity_penalty remove_invalid_values',
-    'initializer_factor initializer_range gradient_checkpointing tf_legacy_loss pretraining_tp',
-    'use_cache use_bfloat16 use_return_dict return_dict return_dict_in_generate output_scores output_past',
-    'output_attentions output_hidden_states cross_attention_hidden_size tie_encoder_decoder encoder_stride n_ctx',
-    'n_special predict_special_tokens chunk_size_feed_forward',
+    'early_stopping do_sample bad_words_ids remove_invalid_values predict_special_tokens n_special n_ctx',
+    'output_scores output_past output_attentions output_hidden_states gradient_checkpointing',
+    'use_bfloat16 cache_implementation tf_legacy_loss pretraining_tp chunk_size_feed_forward',
   ].flatMap(line => line.split(' ')),
 );
 
 /**
- * The names of further such options: private fields, probabilities of dropout, ids of tokens, and the layers
- * that GPT-2 and encoders have for other tasks.
+ * The names of further such options: private fields, initial weights, probabilities of dropout, ids of
+ * tokens, the search for texts, forms of results, and layers that GPT-2 and encoders have for other tasks.
  */
-const ignoredNames = /^(_|pooler_|summary_)|_p?drop(out(_prob)?)?$|_token_ids?$/;
+const ignoredNames =
+  /^(_|initializer_|num_beam|pooler_|summary_)|_p?drop(out(_prob)?)?$|_(penalty|token_ids?)$|suppress_tokens$|return_dict/;
 
 /** Reads the options of a `config.json` and records which it has read, so that none is ignored. */
 export class ConfigReader {
