@@ -13,11 +13,13 @@ export function initialAdapter<T extends TensorDesc>(
   config: AdapterConfig,
   seed: number | bigint,
 ): AdapterWeights<T> {
-  const unused = config.targets.find(
-    target => ![...layers.linear.keys()].some(layer => isTarget({ targets: [target] }, layer)),
-  );
-  if (unused !== undefined)
-    throw new InvalidArgumentError('lora.targets', `has '${unused}', which matches no linear layer`);
+  const linear = [...layers.linear.keys()];
+  const unused = config.targets.find(target => !linear.some(layer => isTarget({ targets: [target] }, layer)));
+  if (unused !== undefined) {
+    const ends = new Set(linear.map(layer => layer.split('.').pop()));
+    const rule = `has '${unused}', but the linear layers are ${[...ends].join(', ')}`;
+    throw new InvalidArgumentError('lora.targets', rule);
+  }
   const shapes = [...adapterShapes(config, layers.linear)];
   const tensors = shapes.map(([name, shape], n) => {
     if (name.endsWith('.lora_B.weight')) return [name, engine.upload(Tensor.zeros(shape))] as const;

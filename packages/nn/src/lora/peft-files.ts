@@ -3,10 +3,10 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LinearShape } from '../architectures/transformer/scope.ts';
 import { checkArgument } from '../checks/check-fields.ts';
 import { hasMethod } from '../checks/rules.ts';
-import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
-import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
+import { CheckpointError } from '../files/sources/checkpoint-error.ts';
+import { type ModelFiles, readJson } from '../files/sources/model-files.ts';
 import {
   type AdapterConfig,
   type AdapterWeights,

@@ -207,7 +207,7 @@ test('each batch of each step draws a new dropout, however many batches a step h
 test('a target that matches no layer is refused', async () => {
   const model = await load();
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets: ['c_attn'] } })).toThrow(
-    "lora.targets has 'c_attn', which matches no linear layer",
+    "lora.targets has 'c_attn', but the linear layers are q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj",
   );
 });
 
@@ -215,7 +215,7 @@ test('an embedding table that also gives the logits cannot be a target', async (
   const model = await loadModel(filesOf({ ...tinyLlama, tie_word_embeddings: true }), { engine });
   const targets = ['q_proj', 'embed_tokens'];
   expect(() => createTrainer(model, { learningRate: 1, lora: { ...lora, targets } })).toThrow(
-    "lora.targets has 'embed_tokens', which matches no linear layer",
+    "lora.targets has 'embed_tokens', but the linear layers are q_proj, k_proj",
   );
 });
 
