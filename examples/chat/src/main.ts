@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { type EngineName, engineNamed, openEngine } from '@tilewise/host-engine';
 import { folderFiles, type WeightDType } from '@tilewise/nn';
+import { type FileProgress, withProgress } from '@tilewise/nn/checkpoint';
 import { type ChatOptions, openChat } from './chat.ts';
 
 const usage = `Chats with a published model in a terminal. Type a line and press Enter; an empty line ends the chat.
@@ -21,6 +22,13 @@ Usage: node examples/chat/dist/main.js --model DIR [options]
 async function write(parts: AsyncIterable<string>): Promise<void> {
   for await (const part of parts) process.stdout.write(part);
   process.stdout.write('\n');
+}
+
+/** Shows how much of a file has been read in one line of a terminal, which is cleared after the last byte. */
+function showReading({ file, loaded, total }: FileProgress): void {
+  if (!process.stderr.isTTY || total === null) return;
+  const line = `Reading ${file}: ${Math.floor((100 * loaded) / total)} %`;
+  process.stderr.write(loaded < total ? `\r${line}` : `\r${' '.repeat(line.length)}\r`);
 }
 
 /** The arguments of the program. */
@@ -75,7 +83,8 @@ async function main(): Promise<void> {
   const { model, complete, dtype, options } = parsed;
   const { run, close } = await openEngine(parsed.engine);
   try {
-    const chat = await run(engine => openChat(folderFiles(model), { engine, dtype }, options));
+    const files = withProgress(folderFiles(model), showReading);
+    const chat = await run(engine => openChat(files, { engine, dtype }, options));
     if (complete !== undefined) await write(chat.complete(complete));
     else {
       const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });

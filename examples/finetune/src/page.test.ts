@@ -58,6 +58,9 @@ test('the page trains an adapter on a folder and a text, and gives its files', a
   });
   const log = (await page.textContent('#log')) ?? '';
   expect(log).toMatch(/Loading the model, for training on (WebGPU|the CPU)/);
+  const bar = page.locator('#reading progress');
+  expect(await bar.evaluate((element: HTMLProgressElement) => element.value / element.max)).toBe(1);
+  expect(await page.isVisible('#reading')).toBe(false);
   expect(log).toMatch(/before: the cat sat on/);
   expect(log).toMatch(/after: the cat sat on/);
   const losses = [...log.matchAll(/step \d+ {2}loss (\S+)/g)].map(([, loss]) => Number(loss));

@@ -2,6 +2,7 @@ import type { TensorDesc } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { givenFiles } from '@tilewise/nn';
+import { type FileProgress, withProgress } from '@tilewise/nn/checkpoint';
 import { createContext, webgpuEngine } from '@tilewise/webgpu';
 import { fineTune } from './fine-tune.ts';
 
@@ -21,6 +22,17 @@ async function openEngine(): Promise<{ engine: TensorEngine<TensorDesc>; close()
   return { engine: engine as unknown as TensorEngine<TensorDesc>, close: () => context?.destroy() };
 }
 
+/** Shows how much of a file has been read; hides the bar after the last byte. */
+function showReading({ file, loaded, total }: FileProgress): void {
+  const reading = element<HTMLParagraphElement>('reading');
+  const [name, bar] = [reading.querySelector('span'), reading.querySelector('progress')];
+  if (!name || !bar || total === null) return;
+  reading.hidden = loaded === total;
+  name.textContent = file;
+  bar.max = total;
+  bar.value = loaded;
+}
+
 async function start(): Promise<void> {
   const model = element<HTMLInputElement>('model').files;
   const text = element<HTMLInputElement>('text').files?.[0];
@@ -28,7 +40,7 @@ async function start(): Promise<void> {
   stop = new AbortController();
   const { engine, close } = await openEngine();
   const { adapter, memory } = await fineTune({
-    ...{ engine, files: givenFiles(model), text: await text.text() },
+    ...{ engine, files: withProgress(givenFiles(model), showReading), text: await text.text() },
     ...{ steps: Number(element<HTMLInputElement>('steps').value), signal: stop.signal },
     onSample: (when, said) => say(`${when}: ${said}`),
     onStep: ({ step, loss }) => say(`step ${step}  loss ${loss.toFixed(3)}`),

@@ -1,8 +1,8 @@
 import type { TensorDesc } from '@tilewise/core';
 import { readModel } from './architectures/read-model.ts';
 import { checkFields } from './checks/check-fields.ts';
-import { CheckpointError } from './files/checkpoint/checkpoint-error.ts';
-import { type ModelFiles, readJson } from './files/checkpoint/model-files.ts';
+import { CheckpointError } from './files/sources/checkpoint-error.ts';
+import { type ModelFiles, readJson } from './files/sources/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
 import { readGenerationConfig } from './generation/generation-config.ts';
 import { type LoadOptions, loadRules, Model } from './model/model.ts';

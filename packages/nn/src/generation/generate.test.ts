@@ -4,7 +4,7 @@ import { createContext, webgpuEngine } from '@tilewise/webgpu';
 import { countingDevice } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
-import type { ModelFiles } from '../files/checkpoint/model-files.ts';
+import type { ModelFiles } from '../files/sources/model-files.ts';
 import { loadModel } from '../load-model.ts';
 import type { Model } from '../model/model.ts';
 import { type GenerateOptions, generate, generateBatch } from './generate.ts';

@@ -1,5 +1,5 @@
-import { type ModelFiles, readJson } from '../files/checkpoint/model-files.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
+import { type ModelFiles, readJson } from '../files/sources/model-files.ts';
 import type { GenerateOptions } from './generate.ts';
 
 const file = 'generation_config.json';

@@ -5,9 +5,9 @@ import type { ModelDefinition } from '../architectures/architecture.ts';
 import type { InitialValue, LinearShape, Scope } from '../architectures/transformer/scope.ts';
 import { checkArgument } from '../checks/check-fields.ts';
 import { hasMethod } from '../checks/rules.ts';
-import { CheckpointError, type CheckpointPlace } from '../files/checkpoint/checkpoint-error.ts';
-import type { ModelFiles } from '../files/checkpoint/model-files.ts';
 import { type CheckpointTensor, readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
+import { CheckpointError, type CheckpointPlace } from '../files/sources/checkpoint-error.ts';
+import type { ModelFiles } from '../files/sources/model-files.ts';
 import { modelLogits } from './logits.ts';
 
 /** The storage dtypes of weights. */

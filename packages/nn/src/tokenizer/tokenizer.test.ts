@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TINY_VOCABULARY, tinyTokenizer, tinyTokenizerConfig } from '../../testing/tiny-tokenizer.ts';
-import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
-import { givenFiles } from '../files/checkpoint/model-files.ts';
+import { CheckpointError } from '../files/sources/checkpoint-error.ts';
+import { givenFiles } from '../files/sources/model-files.ts';
 import { type ChatMessage, loadTokenizer } from './index.ts';
 
 const filesOf = (files: Readonly<Record<string, unknown>>) =>

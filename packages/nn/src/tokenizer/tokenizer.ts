@@ -2,9 +2,9 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import { checkArgument, checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { flag, text as textRule } from '../checks/rules.ts';
-import { CheckpointError } from '../files/checkpoint/checkpoint-error.ts';
-import { type ModelFiles, readJson, readText } from '../files/checkpoint/model-files.ts';
 import { ConfigError } from '../files/config/config-error.ts';
+import { CheckpointError } from '../files/sources/checkpoint-error.ts';
+import { type ModelFiles, readJson, readText } from '../files/sources/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 import { withEquivalentParts } from './equivalent-parts.ts';
 

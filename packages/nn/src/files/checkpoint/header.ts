@@ -1,5 +1,5 @@
-import { CheckpointError } from './checkpoint-error.ts';
-import { isObject, parseObject } from './model-files.ts';
+import { CheckpointError } from '../sources/checkpoint-error.ts';
+import { isObject, parseObject } from '../sources/model-files.ts';
 import { type StoredDType, storedDTypes } from './stored-dtype.ts';
 
 /** A tensor as the header of a safetensors file describes it. */

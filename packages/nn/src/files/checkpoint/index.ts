@@ -1,10 +1,11 @@
 export { encodeSafetensors, type NamedTensors, writeSafetensors } from '@tilewise/core';
-export type { ByteSource } from './byte-stream.ts';
-export { CheckpointError, type CheckpointPlace } from './checkpoint-error.ts';
-export { fileRanges, folderFiles, writeFolder } from './folder-files.ts';
+export type { ByteSource, OpenRange } from '../sources/byte-stream.ts';
+export { CheckpointError, type CheckpointPlace } from '../sources/checkpoint-error.ts';
+export { fileRanges, folderFiles, writeFolder } from '../sources/folder-files.ts';
+export { givenFiles, type ModelFiles, readJson } from '../sources/model-files.ts';
+export { type FileProgress, withProgress } from '../sources/progress.ts';
 export type { Header, StoredTensor } from './header.ts';
-export { givenFiles, type ModelFiles, readJson } from './model-files.ts';
 export { type CheckpointTensor, readCheckpoint } from './read-checkpoint.ts';
-export { type OpenRange, openSafetensors, type RangedSafetensors } from './read-ranges.ts';
+export { openSafetensors, type RangedSafetensors } from './read-ranges.ts';
 export { type ReadOptions, readSafetensors } from './read-safetensors.ts';
 export type { StoredDType } from './stored-dtype.ts';

@@ -1,6 +1,6 @@
 import type { Tensor } from '@tilewise/core';
-import { CheckpointError } from './checkpoint-error.ts';
-import { isObject, type ModelFiles, readJson } from './model-files.ts';
+import { CheckpointError } from '../sources/checkpoint-error.ts';
+import { isObject, type ModelFiles, readJson } from '../sources/model-files.ts';
 import { readSafetensors } from './read-safetensors.ts';
 
 /** A tensor of a checkpoint, and the file that it is in. */

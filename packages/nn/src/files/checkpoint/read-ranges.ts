@@ -1,15 +1,9 @@
 import type { Tensor } from '@tilewise/core';
-import { ByteReader } from './byte-reader.ts';
-import { type ByteSource, chunksOf } from './byte-stream.ts';
-import { CheckpointError } from './checkpoint-error.ts';
+import { ByteReader } from '../sources/byte-reader.ts';
+import { chunksOf, type OpenRange } from '../sources/byte-stream.ts';
+import { CheckpointError } from '../sources/checkpoint-error.ts';
 import { type Header, headerLength, LENGTH_BYTES, parseHeader, truncatedHeader } from './header.ts';
 import { readStoredTensor } from './read-safetensors.ts';
-
-/**
- * Opens bytes `begin` to `end` (exclusive) of a file, for example with a `Range` request, `Blob.slice` or a
- * file position in Node.
- */
-export type OpenRange = (begin: number, end: number) => Promise<ByteSource>;
 
 /** A safetensors file from which single tensors can be read. */
 export interface RangedSafetensors {

@@ -1,9 +1,9 @@
 import { type DType, dtypeInfo, Tensor, type TypedArray } from '@tilewise/core';
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { callback, text } from '../../checks/rules.ts';
-import { ByteReader } from './byte-reader.ts';
-import { type ByteSource, chunksOf } from './byte-stream.ts';
-import { CheckpointError, type CheckpointPlace } from './checkpoint-error.ts';
+import { ByteReader } from '../sources/byte-reader.ts';
+import { type ByteSource, chunksOf } from '../sources/byte-stream.ts';
+import { CheckpointError, type CheckpointPlace } from '../sources/checkpoint-error.ts';
 import {
   type Header,
   headerLength,

@@ -1,4 +1,5 @@
-import { chunksOf } from '../checkpoint/byte-stream.ts';
+import { chunksOf } from '../sources/byte-stream.ts';
+import { counted, lengthOf, type Tell } from '../sources/progress.ts';
 import { HubError } from './hub-error.ts';
 
 /** The methods of `Cache` that are used. */
@@ -18,7 +19,7 @@ interface Download {
   /** The body of a response. */
   read(response: Response, url: string): AsyncIterable<Uint8Array>;
   readonly cache: PartCache | undefined;
-  tell(loaded: number, total: number | null): void;
+  readonly tell: Tell;
 }
 
 /** The cache's record of a partly or fully stored file. */
@@ -73,28 +74,6 @@ async function allParts(
 ): Promise<AsyncIterable<Uint8Array>> {
   await writeManifest(cache, url, { ...held, total, complete: true });
   return counted(partsOf(cache, url, held.parts), tell, total);
-}
-
-/**
- * The length of a body according to its header; unknown if the body is compressed, because the header then
- * counts compressed bytes.
- */
-function lengthOf({ headers }: Response): number | null {
-  const length = Number(headers.get('content-length') ?? Number.NaN);
-  return headers.has('content-encoding') || !Number.isSafeInteger(length) ? null : length;
-}
-
-async function* counted(
-  chunks: AsyncIterable<Uint8Array>,
-  tell: Download['tell'],
-  total: number | null,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let loaded = 0;
-  for await (const chunk of chunks) {
-    loaded += chunk.length;
-    tell(loaded, total);
-    yield chunk;
-  }
 }
 
 async function* partsOf(

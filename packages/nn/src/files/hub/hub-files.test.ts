@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chunksOf } from '../checkpoint/byte-stream.ts';
-import { type DownloadProgress, HubError, hubFiles, type PartCache } from './index.ts';
+import { chunksOf } from '../sources/byte-stream.ts';
+import { type FileProgress, HubError, hubFiles, type PartCache } from './index.ts';
 
 const data = Uint8Array.from({ length: (9 << 20) + 5 }, (_, n) => (n * 31) >> 3);
 let bytes = data;
@@ -59,7 +59,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]>
 
 test('a file of a revision, with a token, and its progress', async () => {
   requests.length = 0;
-  const progress: DownloadProgress[] = [];
+  const progress: FileProgress[] = [];
   const files = hubFiles({
     ...{ id: 'owner/gated', revision: 'v1/a', baseUrl, token: 'secret' },
     onProgress: told => progress.push(told),

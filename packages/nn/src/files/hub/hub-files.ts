@@ -1,20 +1,11 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { callback, hasMethod, required, signalRule, text } from '../../checks/rules.ts';
-import { chunksOf } from '../checkpoint/byte-stream.ts';
-import type { ModelFiles } from '../checkpoint/model-files.ts';
+import { chunksOf } from '../sources/byte-stream.ts';
+import type { ModelFiles } from '../sources/model-files.ts';
+import type { FileProgress } from '../sources/progress.ts';
 import { type PartCache, throughCache } from './cached-download.ts';
 import { HubError } from './hub-error.ts';
-
-/** The progress of a file's download. */
-export interface DownloadProgress {
-  /** The name of the file, such as `model.safetensors`. */
-  readonly file: string;
-  /** Bytes so far, including those from the cache. */
-  readonly loaded: number;
-  /** The size of the file in bytes; null if the server does not say. */
-  readonly total: number | null;
-}
 
 /** A model on a hub, and how it is downloaded. */
 export interface HubOptions {
@@ -35,7 +26,7 @@ export interface HubOptions {
    */
   readonly cache?: PartCache | undefined;
   /** Called during each download. */
-  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+  readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   /** Ends all downloads, which then reject with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -6,7 +6,7 @@ import { sharedDir } from '@tilewise/test-data';
 import { fullPython, printedLosses, runPython, torchrun, writeFiles } from '@tilewise/test-data/python';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../../testing/tiny-model.ts';
-import { folderFiles } from '../../files/checkpoint/folder-files.ts';
+import { folderFiles } from '../../files/sources/folder-files.ts';
 import { loadModel } from '../../load-model.ts';
 import { IGNORED } from '../../model/labels.ts';
 import { createTrainer } from '../../training/trainer.ts';

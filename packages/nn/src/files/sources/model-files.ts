@@ -11,7 +11,7 @@ export interface ModelFiles {
   open(file: string): Promise<ByteSource | null>;
 }
 
-const filesRule: Rule = {
+export const filesRule: Rule = {
   rule: 'must be the files of a model, such as folderFiles(path)',
   holds: x => hasMethod(x, 'open'),
 };

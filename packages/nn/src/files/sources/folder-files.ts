@@ -1,12 +1,12 @@
 import { TilewiseError } from '@tilewise/core';
 import { checkArgument } from '../../checks/check-fields.ts';
 import { text } from '../../checks/rules.ts';
+import type { OpenRange } from './byte-stream.ts';
 import type { ModelFiles } from './model-files.ts';
-import type { OpenRange } from './read-ranges.ts';
 
 /** The functions of `node:fs` that are used. */
 interface NodeFileSystem {
-  existsSync(path: string): boolean;
+  statSync(path: string, options: { readonly throwIfNoEntry: false }): { readonly size: number } | undefined;
   createReadStream(
     path: string,
     options?: { readonly start: number; readonly end: number },
@@ -37,7 +37,9 @@ export function folderFiles(path: string): ModelFiles {
     name: path,
     async open(file) {
       const place = `${path}/${file}`;
-      return fs.existsSync(place) ? fs.createReadStream(place) : null;
+      const found = fs.statSync(place, { throwIfNoEntry: false });
+      // `withProgress` reports the size.
+      return found ? Object.assign(fs.createReadStream(place), { size: found.size }) : null;
     },
   };
 }

@@ -2,6 +2,7 @@ import { describeValue, InvalidArgumentError } from '@tilewise/core';
 
 /**
  * A source of bytes: a response of `fetch`, a file in a page or in Node, memory, or any iterable of chunks.
+ * The progress of an iterable has a total if the iterable has a property `size`, its number of bytes.
  */
 export type ByteSource =
   | Response
@@ -11,6 +12,12 @@ export type ByteSource =
   | ReadableStream<Uint8Array>
   | AsyncIterable<Uint8Array>
   | Iterable<Uint8Array>;
+
+/**
+ * Opens bytes `begin` to `end` (exclusive) of a file, for example with a `Range` request, `Blob.slice` or a
+ * file position in Node.
+ */
+export type OpenRange = (begin: number, end: number) => Promise<ByteSource>;
 
 /**
  * The chunks of a source, in order.
