@@ -1,3 +1,7 @@
 import { defineConfig } from 'vite';
 
-export default defineConfig({ base: './', build: { target: 'es2022', outDir: 'dist/page' } });
+export default defineConfig({
+  base: './',
+  build: { target: 'es2022', outDir: 'dist/page' },
+  worker: { format: 'es' },
+});

@@ -34,13 +34,17 @@ async function scriptsOfPage(): Promise<Record<string, string>> {
   const built = await build({
     ...{ root, configFile: false, logLevel: 'silent' },
     resolve: { conditions: ['@tilewise/source', 'module', 'browser', 'import', 'default'] },
+    worker: { format: 'es' },
     build: {
       ...{ write: false, target: 'es2022', minify: false },
       rollupOptions: { input: join(root, 'src/page.ts'), output: { entryFileNames: 'page.js' } },
     },
   });
-  const [{ output }] = [built].flat() as { output: { fileName: string; type: string; code?: string }[] }[];
-  return Object.fromEntries(output.map(({ fileName, code = '' }) => [`/${fileName}`, code]));
+  const [{ output }] = [built].flat() as { output: { fileName: string; code?: string; source?: string }[] }[];
+  // The script of the worker is an asset, whose text is its source.
+  return Object.fromEntries(
+    output.map(({ fileName, code, source }) => [`/${fileName}`, code ?? source ?? '']),
+  );
 }
 
 test('the page trains an adapter on a folder and a text, and gives its files', async () => {
@@ -58,7 +62,7 @@ test('the page trains an adapter on a folder and a text, and gives its files', a
   });
   const log = (await page.textContent('#log')) ?? '';
   expect(log).toMatch(/Loading the model, for training on (WebGPU|the CPU)/);
-  const bar = page.locator('#reading progress');
+  const bar = page.locator('#bar');
   expect(await bar.evaluate((element: HTMLProgressElement) => element.value / element.max)).toBe(1);
   expect(await page.isVisible('#reading')).toBe(false);
   expect(log).toMatch(/before: the cat sat on/);

@@ -1,53 +1,30 @@
-import type { TensorDesc } from '@tilewise/core';
-import { cpuEngine } from '@tilewise/core/cpu';
-import type { TensorEngine } from '@tilewise/core/primitive';
-import { givenFiles } from '@tilewise/nn';
-import { type FileProgress, withProgress } from '@tilewise/nn/checkpoint';
-import { createContext, webgpuEngine } from '@tilewise/webgpu';
-import { fineTune } from './fine-tune.ts';
+import type { FileProgress } from '@tilewise/nn/checkpoint';
+import type { FineTuned } from './fine-tune.ts';
+import type { TrainEvent, TrainRequest } from './train-worker.ts';
 
 const element = <E extends Element>(id: string): E => document.querySelector(`#${id}`) as E;
 const log = element<HTMLPreElement>('log');
+const startButton = element<HTMLButtonElement>('start');
+const stopButton = element<HTMLButtonElement>('stop');
+const reading = element<HTMLParagraphElement>('reading');
 const say = (line: string): void => log.append(`${line}\n`);
-let stop = new AbortController();
 
-/** WebGPU if the page has an adapter, else the CPU. `close` gives the device back. */
-async function openEngine(): Promise<{ engine: TensorEngine<TensorDesc>; close(): void }> {
-  const adapter = await navigator.gpu?.requestAdapter();
-  const context = adapter && (await createContext({ adapter }));
-  const engine = context ? webgpuEngine(context) : cpuEngine();
-  say(
-    `Loading the model, for training on ${context ? 'WebGPU' : 'the CPU, because there is no WebGPU here'}.`,
-  );
-  return { engine: engine as unknown as TensorEngine<TensorDesc>, close: () => context?.destroy() };
-}
+/** The worker that trains. On the CPU a step of training takes seconds, in which the page must not stand still. */
+let worker: Worker | null = null;
 
-/** Shows how much of a file has been read; hides the bar after the last byte. */
+/** Shows how much of a file has been read. */
 function showReading({ file, loaded, total }: FileProgress): void {
-  const reading = element<HTMLParagraphElement>('reading');
-  const [name, bar] = [reading.querySelector('span'), reading.querySelector('progress')];
-  if (!name || !bar || total === null) return;
-  reading.hidden = loaded === total;
-  name.textContent = file;
-  bar.max = total;
+  const bar = element<HTMLProgressElement>('bar');
+  reading.hidden = total === null || loaded === total;
+  element('file').textContent = file;
+  bar.max = total ?? 1;
   bar.value = loaded;
 }
 
-async function start(): Promise<void> {
-  const model = element<HTMLInputElement>('model').files;
-  const text = element<HTMLInputElement>('text').files?.[0];
-  if (!model?.length || !text) return say('Choose the folder of a model and a text first.');
-  stop = new AbortController();
-  const { engine, close } = await openEngine();
-  const { adapter, memory } = await fineTune({
-    ...{ engine, files: withProgress(givenFiles(model), showReading), text: await text.text() },
-    ...{ steps: Number(element<HTMLInputElement>('steps').value), signal: stop.signal },
-    onSample: (when, said) => say(`${when}: ${said}`),
-    onStep: ({ step, loss }) => say(`step ${step}  loss ${loss.toFixed(3)}`),
-  }).finally(close);
-  say(
-    `memory of training beside the weights: ${((memory.adapter + memory.training) / 2 ** 20).toFixed(1)} MiB`,
-  );
+/** Offers the files of the adapter. */
+function showResult({ adapter, memory }: FineTuned): void {
+  const mebibytes = (memory.adapter + memory.training) / 2 ** 20;
+  say(`memory of training beside the weights: ${mebibytes.toFixed(1)} MiB`);
   element('files').replaceChildren();
   for (const [name, bytes] of Object.entries(adapter)) {
     const link = document.createElement('a');
@@ -57,19 +34,46 @@ async function start(): Promise<void> {
   }
 }
 
-const startButton = element<HTMLButtonElement>('start');
-const stopButton = element<HTMLButtonElement>('stop');
-/** "Stop" ends one run, so there is only one at a time. */
-function showRunning(isRunning: boolean): void {
-  startButton.disabled = isRunning;
-  stopButton.disabled = !isRunning;
+/** Ends the run, whatever it is doing: its memory and its device go with the worker. */
+function end(line?: string): void {
+  worker?.terminate();
+  worker = null;
+  if (line !== undefined) say(line);
+  reading.hidden = true;
+  startButton.disabled = false;
+  stopButton.disabled = true;
 }
+
+function hear(event: TrainEvent): void {
+  if (event.kind === 'engine') {
+    const where = event.name === 'webgpu' ? 'WebGPU' : 'the CPU, because there is no WebGPU here';
+    say(`Loading the model, for training on ${where}.`);
+  } else if (event.kind === 'reading') showReading(event.progress);
+  else if (event.kind === 'sample') say(`${event.when}: ${event.text}`);
+  else if (event.kind === 'step') say(`step ${event.report.step}  loss ${event.report.loss.toFixed(3)}`);
+  else if (event.kind === 'done') {
+    showResult(event.result);
+    end();
+  } else end(event.message);
+}
+
+async function start(): Promise<void> {
+  const model = element<HTMLInputElement>('model').files;
+  const text = element<HTMLInputElement>('text').files?.[0];
+  if (!model?.length || !text) return say('Choose the folder of a model and a text first.');
+  startButton.disabled = true;
+  stopButton.disabled = false;
+  const steps = Number(element<HTMLInputElement>('steps').value);
+  const own = new Worker(new URL('./train-worker.ts', import.meta.url), { type: 'module' });
+  worker = own;
+  own.addEventListener('message', ({ data }: MessageEvent<TrainEvent>) => hear(data));
+  own.addEventListener('error', ({ message }) => end(message || 'The script of the worker did not load.'));
+  own.postMessage({ model: [...model], text: await text.text(), steps } satisfies TrainRequest);
+}
+
 startButton.addEventListener('click', () => {
-  showRunning(true);
-  start()
-    .catch((error: unknown) => say(error instanceof Error ? error.message : String(error)))
-    .finally(() => showRunning(false));
+  start().catch((error: unknown) => end(error instanceof Error ? error.message : String(error)));
 });
-stopButton.addEventListener('click', () => stop.abort(new Error('Stopped: this run made no adapter.')));
+stopButton.addEventListener('click', () => end('Stopped: this run made no adapter.'));
 // Tests wait for this.
 document.body.dataset.ready = 'true';
