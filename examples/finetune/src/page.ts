@@ -9,7 +9,10 @@ const stopButton = element<HTMLButtonElement>('stop');
 const reading = element<HTMLParagraphElement>('reading');
 const say = (line: string): void => log.append(`${line}\n`);
 
-/** The worker that trains. On the CPU a step of training takes seconds, in which the page must not stand still. */
+/**
+ * The worker that trains. On the CPU a step of training takes seconds, in which the page must not stand
+ * still.
+ */
 let worker: Worker | null = null;
 
 /** Shows how much of a file has been read. */

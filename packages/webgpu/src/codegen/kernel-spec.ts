@@ -5,6 +5,7 @@ import {
   type ShaderPart,
   type StorageBinding,
   segmentName,
+  tensorOf,
   type UniformField,
   u32Uniforms,
 } from './shader-part.ts';
@@ -25,8 +26,8 @@ export interface KernelGrid {
    */
   readonly side: 'q' | 'kv' | null;
   readonly rows: number;
-  /** Whether the tiles come in reverse order, the last tile first. */
-  readonly reversed: boolean;
+  /** Whether the tiles come in reverse order, the last tile first. Default: false. */
+  readonly reversed?: boolean;
 }
 
 /**
@@ -168,7 +169,8 @@ function withoutUnusedVariables(source: string): string {
  * the kernel also writes elsewhere.
  */
 export function boundForWriting(kernel: KernelSpec, names: readonly string[]): KernelSpec {
-  const isMeant = ({ name, access }: StorageBinding): boolean => access === 'read' && names.includes(name);
+  const isMeant = (binding: StorageBinding): boolean =>
+    binding.access === 'read' && names.includes(tensorOf(binding));
   const wgsl = kernel.bindings
     .filter(isMeant)
     .reduce(

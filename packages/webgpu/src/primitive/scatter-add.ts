@@ -1,6 +1,7 @@
 import { convert, elementFormat } from '../codegen/formats/element-format.ts';
 import { kernelSpec } from '../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../codegen/shader-part.ts';
+import { divided } from './access/index-space.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
 import { readPlaces, writePlaces } from './access/tensor-access.ts';
 
@@ -24,9 +25,11 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
   const update = convert('x1_at(first + n, column)', elementFormat(updates.dtype).type, 'f32');
   // u32 indices above 2^31 are read as negative numbers, which are out of range too.
   const isInside = 'tile_rows[n] < rows_here';
+  const space = { extents: output.shape, steps: { y0: output.strides } };
+  const { groups, footprints } = divided(space, tileRows, rows);
   const kernel = kernelSpec({
     name: 'scatter add',
-    groups: Math.ceil(rows / tileRows) * tiles,
+    groups: { ...groups, each: tiles },
     workgroupSize: lanes,
     parts: [
       { uniforms: u32Uniforms({ rows, width, count: indices.shape[0], tiles }) },
@@ -74,5 +77,5 @@ var<workgroup> hits: atomic<u32>;`,
     }
   }`,
   });
-  return { kernels: [kernel] };
+  return { kernels: [kernel], footprints };
 }

@@ -45,7 +45,8 @@ export interface ContextOptions {
    * - `'gradients'`: dbias, dAlibi, dsink, and the gradients of the tensors that a score mod loads;
    * - `'splitKv'`: several workgroups share the keys of few queries; decode is slower without this module;
    * - `'sequences'`: lengths, packed, ragged and paged tensors;
-   * - `'largeTensors'`: tensors of which a workgroup reads more than the device binds at once;
+   * - `'largeTensors'`: tensors of which a workgroup reads more than the device binds at once, such as
+   *   embeddings;
    * - `'hints'`: errors suggest the right name for a misspelt option.
    *
    * Default: all. An eager call that needs a module which was left out is unsupported, also on an engine of

@@ -6,8 +6,7 @@ import {
   type Primitive,
   type Primitives,
 } from '@tilewise/core/primitive';
-import type { KernelParts } from '../../codegen/kernel-spec.ts';
-import { boundForWriting } from '../../codegen/kernel-spec.ts';
+import { boundForWriting, type KernelParts } from '../../codegen/kernel-spec.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import { byName, outputName, type PrimitiveTensors } from '../../primitive/access/primitive-tensors.ts';
 import { kernelsOf } from '../../primitive/kernels-of.ts';
@@ -18,11 +17,16 @@ import type { Recorder } from '../../runtime/recorder.ts';
 
 /** The plain operations on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
-  const { capabilities, tileKinds } = ctx;
+  const { capabilities, tileKinds, modules } = ctx;
   /** The kernels of a primitive, with the sizes of their tensors by name. */
   const partsOf = (primitive: Primitive, tensors: Omit<PrimitiveTensors, 'capabilities'>): KernelParts => {
-    const { workspace, ...made } = kernelsOf(primitive, { ...tensors, capabilities }, tileKinds.matmulTiles);
-    return { ...made, spans: { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace } };
+    const made = kernelsOf(primitive, { ...tensors, capabilities }, tileKinds.matmulTiles);
+    const { footprints, workspace } = made;
+    const spans = { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace };
+    const kernels = made.kernels.map(
+      kernel => modules.largeTensors?.(() => kernel, { spans, footprints }, capabilities) ?? kernel,
+    );
+    return { kernels, footprints, spans };
   };
   const checkSupport: Primitives<GpuTensor>['checkSupport'] = (primitive, inputs, outputs) => {
     const unfit = tensorReasons(primitive, inputs, outputs);

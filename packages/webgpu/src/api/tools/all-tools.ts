@@ -6,16 +6,16 @@ import { mxfp8Tools } from '../../attention/fp8/mxfp8.ts';
 import { inputGradientTools } from '../../attention/kernels/backward/input-gradients.ts';
 import { splitKvTools } from '../../attention/kernels/forward/split-kv.ts';
 import { pagePart } from '../../attention/layout/pages.ts';
-import { withSegments } from '../../attention/layout/segments.ts';
 import { captureGradientTools } from '../../attention/mods/capture-gradients.ts';
 import { modStages } from '../../attention/mods/mod-stages.ts';
+import { inSegments } from '../../codegen/segments.ts';
 import { fp8List } from './fp8-list.ts';
 import type { CallTools } from './tools.ts';
 
 /** Tools for every option of a forward problem. */
 export const forwardTools: CallTools = /* @__PURE__ */ ((): CallTools => ({
   ...{ dropout: dropoutTools, splitKv: splitKvTools, mods: modStages(exprTools), expr: exprTools },
-  ...{ fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List, segments: withSegments, pages: pagePart },
+  ...{ fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List, segments: inSegments, pages: pagePart },
   checks: { data: dataChecks, nearestName },
 }))();
 

@@ -1,10 +1,10 @@
 import type { AttentionProblem, BackwardProblem, Fp8Readers, OperandDesc, OperandRow } from '@tilewise/core';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import type { InSegments } from '../../codegen/segments.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import type { OperandAccess } from '../layout/operand.ts';
 import type { PagePart } from '../layout/pages.ts';
-import type { WithSegments } from '../layout/segments.ts';
 import type { KernelOperands } from '../layout/sequence.ts';
 import type { ModStages } from '../score/stage.ts';
 import type { LaneGrid, ScoreVectors } from '../tiles/scores/score-vectors.ts';
@@ -41,7 +41,7 @@ export interface KernelTools {
   readonly splitKv?: SplitKvTools;
   readonly pages?: PagePart;
   /** If it is missing, kernels bind each tensor as a whole. */
-  readonly segments?: WithSegments;
+  readonly segments?: InSegments;
   readonly fp8?: Fp8Tools;
   /** Present only together with `fp8`. */
   readonly mxfp8?: Mxfp8Tools;

@@ -3,7 +3,6 @@ import { arrayElement, storageFormat } from '../../codegen/formats/storage-forma
 import { floatWriter, readBinding } from '../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import type { PagePart } from './pages.ts';
-import type { Segments } from './segments.ts';
 
 /** The side whose lengths a tensor's rows have: queries or keys. */
 export type Side = 'q' | 'kv';
@@ -21,8 +20,6 @@ export interface OperandAccess {
    * Tensors that do not start at a multiple of four elements. Kernels read and write them element by element.
    */
   readonly unaligned: ReadonlySet<string>;
-  /** Operands that are bound in segments. Default: none. */
-  readonly segments?: Segments;
   /** Makes the code that reads paged keys and values. Default: the kernel reads none. */
   readonly tools?: { readonly pages?: PagePart };
 }
@@ -93,30 +90,15 @@ export function readOperand(
   access: OperandAccess,
   operandType: 'f32' | 'f16' = 'f32',
 ): ShaderPart {
-  const { unaligned, segments } = access;
+  const { unaligned } = access;
   const format = storageFormat(desc.dtype);
   const { bindings, uniforms, code } = addressing(name, desc, access);
   const vectorised = isVectorised(desc) && !unaligned.has(name);
   const isWhole = vectorised && desc.starts !== 'ragged';
-  const reads = {
-    four: (array: string, at: string): string => format.load4(array, `(${at}) >> 2u`),
-    one: (array: string, at: string): string =>
-      format.load(vectorised ? vectorWord(array, format.bytes) : arrayElement(array), at),
-  } as const;
-  const binding = readBinding(name, format, vectorised);
-  const count = segments?.counts.get(name) ?? 1;
-  const inSegments = count > 1 ? segments?.bind(binding, count, segments.bytes) : null;
-  const read = (kind: 'four' | 'one', at: string): string =>
-    inSegments ? `${name}_read_${kind}(${at})` : reads[kind](name, at);
-  const segmentReader = (kind: 'four' | 'one'): string => `
-fn ${name}_read_${kind}(at: u32) -> ${kind === 'four' ? 'vec4f' : 'f32'} {
-${segments?.read(name, count, reads[kind])}
-}
-`;
-  const kinds = [...(vectorised ? (['four'] as const) : []), ...(isWhole ? [] : (['one'] as const))];
-  const four = `return ${read('four', 'row + d')};`;
+  const one = vectorised ? vectorWord(name, format.bytes) : arrayElement(name);
+  const four = `return ${format.load4(name, '(row + d) >> 2u')};`;
   const each = `  var x = vec4f();
-${eachChannel(name, `x[c] = ${read('one', `row + (d + c) * P.${name}_sd`)};`)}
+${eachChannel(name, `x[c] = ${format.load(one, `row + (d + c) * P.${name}_sd`)};`)}
   return x;`;
   const either = `  if ((row & 3u) == 0u) {
     ${four}
@@ -124,15 +106,15 @@ ${eachChannel(name, `x[c] = ${read('one', `row + (d + c) * P.${name}_sd`)};`)}
 ${each}`;
   const load = isWhole ? `  ${four}` : vectorised ? either : each;
   const half =
-    isWhole && !inSegments && format.loadHalf4
+    isWhole && format.loadHalf4
       ? format.loadHalf4(name, '(row + d) >> 2u')
       : `vec4<f16>(${name}_load4(row, d))`;
   return {
-    uniforms: [...uniforms, ...(inSegments?.uniforms ?? [])],
-    bindings: [...(inSegments?.bindings ?? [binding]), ...bindings],
+    uniforms,
+    bindings: [readBinding(name, format, vectorised), ...bindings],
     requires: format.requires,
     code: `${code}
-${inSegments ? kinds.map(segmentReader).join('') : ''}
+
 fn ${name}_load4(row: u32, d: u32) -> vec4f {
 ${load}
 }${operandType === 'f16' ? `\n\nfn ${name}_load4_f16(row: u32, d: u32) -> vec4<f16> {\n  return ${half};\n}` : ''}`,

@@ -1,7 +1,7 @@
 import { type OptionReaders, TilewiseError } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
+import type { InSegments } from '../../codegen/segments.ts';
 import type { DropoutTools, SplitKvTools } from '../config/kernel-config.ts';
-import type { WithSegments } from '../layout/segments.ts';
 import type { ModStages } from '../score/stage.ts';
 import type { optionalGradients } from './optional-gradients.ts';
 import type { SequenceTools } from './sequence-tools.ts';
@@ -20,7 +20,7 @@ export interface LoadedModules {
   /** The kernels of `dbias`, `dAlibi` and `dsink`, and of the gradients of tensors that a score mod loads. */
   readonly gradients?: typeof optionalGradients;
   /** Makes kernels for tensors that are larger than a device binds at once. */
-  readonly largeTensors?: WithSegments;
+  readonly largeTensors?: InSegments;
   /** Reads pages, and checks lengths, offsets and page tables that are on the host. */
   readonly sequences?: SequenceTools;
   /** Finds the valid name that is most similar to a misspelt one. */
@@ -36,7 +36,7 @@ const modules: { readonly [N in LoadedModuleName]-?: () => Promise<Required<Load
   mods: async () => (await import('../mods/mod-stages.ts')).modStages,
   splitKv: async () => (await import('../kernels/forward/split-kv.ts')).splitKvTools,
   gradients: async () => (await import('./optional-gradients.ts')).optionalGradients,
-  largeTensors: async () => (await import('../layout/segments.ts')).withSegments,
+  largeTensors: async () => (await import('../../codegen/segments.ts')).inSegments,
   sequences: async () => (await import('./sequence-tools.ts')).sequenceTools,
   hints: async () => (await import('./nearest-name.ts')).nearestName,
 };

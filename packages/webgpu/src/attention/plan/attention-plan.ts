@@ -38,8 +38,10 @@ export function kernelMaker(
     config,
     make(kernel, changes) {
       const own = { ...config, ...changes };
-      if (!tools.segments) return kernel(own);
-      return tools.segments(segments => kernel({ ...own, segments }), tensors, capabilities);
+      const { bindingBudget } = own;
+      const make = (fewer: number): KernelSpec =>
+        kernel({ ...own, bindingBudget: { ...bindingBudget, buffers: bindingBudget.buffers - fewer } });
+      return tools.segments?.(make, tensors, capabilities) ?? make(0);
     },
   };
 }

@@ -6,7 +6,7 @@ import {
   type SdpaBackwardOptions,
   Tensor,
 } from '@tilewise/core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type AttentionCall,
   exactResults,
@@ -14,14 +14,9 @@ import {
   normal,
 } from '../../../testing/attention/attention-call.ts';
 import { expectAgreement } from '../../../testing/attention/expect-agreement.ts';
+import { boundSizes, limitedContext } from '../../../testing/device/limited-context.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
-import { checkSupport, createContext, type GpuContext, planSdpa, planSdpaBackward } from '../../index.ts';
-
-/** A context that assumes its device binds at most so many bytes of a buffer. */
-async function contextOf(maxStorageBufferBindingSize: number): Promise<GpuContext> {
-  const ctx = await createContext({ device: (await sharedContext()).device });
-  return Object.assign(ctx, { capabilities: { ...ctx.capabilities, maxStorageBufferBindingSize } });
-}
+import { checkSupport, planSdpa, planSdpaBackward } from '../../index.ts';
 
 interface Sizes {
   readonly B: number;
@@ -69,14 +64,11 @@ describe('tensors larger than a binding give what small ones give', () => {
       ),
     ],
   ])('%s', async (_, limit, call) => {
-    const ctx = await contextOf(limit);
+    const ctx = await limitedContext(limit);
     const exact = exactResults(call);
-    const bound = vi.spyOn(ctx.device, 'createBindGroup');
-    expectAgreement(await gpuResults(ctx, call, exact), exact);
-    const sizes = bound.mock.calls.flatMap(([{ entries }]) =>
-      [...entries].map(({ resource }) => (resource as GPUBufferBinding).size ?? 0),
+    const sizes = await boundSizes(ctx, async () =>
+      expectAgreement(await gpuResults(ctx, call, exact), exact),
     );
-    bound.mockRestore();
     expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
     // Without splits, forward, row values and gradients would have one dispatch each.
     expect(sizes.length).toBeGreaterThan(40);
@@ -84,7 +76,7 @@ describe('tensors larger than a binding give what small ones give', () => {
   });
 
   test('of few queries, whose keys are split', async () => {
-    const ctx = await contextOf(65536);
+    const ctx = await limitedContext(65536);
     const call = callOf(
       { B: 3, Hq: 4, Hk: 2, Sq: 2, Skv: 600, D: 16 },
       { sink: [1, 0, 2, -1], gradients: ['dq'] },
@@ -95,7 +87,7 @@ describe('tensors larger than a binding give what small ones give', () => {
   });
 
   test('with other dtypes, lengths, tokens before heads, and results that are laid out likewise', async () => {
-    const ctx = await contextOf(16384);
+    const ctx = await limitedContext(16384);
     const f16 = (t: Tensor) => t.cast('f16').permute(0, 2, 1, 3).contiguous().permute(0, 2, 1, 3);
     const { q, k, v, dO } = callOf({ B: 5, Hq: 4, Hk: 4, Sq: 40, Skv: 33, D: 32 });
     const call: AttentionCall = {
@@ -121,23 +113,20 @@ describe('what a single workgroup needs may be more than a binding', () => {
       t => Tensor.from(t.toFloat32(), t.shape, { dtype: 'f16', strides: [1, 70 * 34, 34, 1] }),
     ],
   ])('in %s of %s', async (_, dtype, limit, layOut) => {
-    const ctx = await contextOf(limit);
+    const ctx = await limitedContext(limit);
     const { q, k, v, dO } = callOf(whole);
     const [lq, lk, lv, ldO] = [q, k, v, dO].map(t => layOut(t.cast(dtype)));
     const call = { q: lq, k: lk, v: lv, dO: ldO, options: { causal: true } };
     const exact = exactResults(call);
-    const bound = vi.spyOn(ctx.device, 'createBindGroup');
-    expectAgreement(await gpuResults(ctx, call, exact), exact);
-    const sizes = bound.mock.calls.flatMap(([{ entries }]) =>
-      [...entries].map(({ resource }) => (resource as GPUBufferBinding).size ?? 0),
+    const sizes = await boundSizes(ctx, async () =>
+      expectAgreement(await gpuResults(ctx, call, exact), exact),
     );
-    bound.mockRestore();
     expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
     ctx.destroy();
   });
 
   test('and its slices may start anywhere', async () => {
-    const ctx = await contextOf(6144);
+    const ctx = await limitedContext(6144);
     const { device } = ctx;
     const call = callOf(whole);
     const { q, k, v } = call;
@@ -169,7 +158,7 @@ describe('dispatch splits', () => {
   const { problem } = normaliseBackward(inputs, {});
 
   test('leave the pipelines and the tensors of a plan as they are', async () => {
-    const [small, large] = [await contextOf(32768), await sharedContext()];
+    const [small, large] = [await limitedContext(32768), await sharedContext()];
     const plans = [small, large].map(ctx => [planSdpa(ctx, problem.forward), planSdpaBackward(ctx, problem)]);
     const described = plans.map(all => all.map(({ kernels, tensors }) => ({ kernels, tensors })));
     expect(described[0]).toEqual(described[1]);
@@ -177,7 +166,7 @@ describe('dispatch splits', () => {
 
   test('are too large if one workgroup needs all of a tensor, and the error says so', async () => {
     // Even four segments cannot hold the keys of a head.
-    const ctx = await contextOf(1280);
+    const ctx = await limitedContext(1280);
     expect(checkSupport(ctx, problem.forward)).toEqual({
       supported: false,
       reasons: [
@@ -189,7 +178,7 @@ describe('dispatch splits', () => {
 
   test('are used for a tensor that fits, but not where its slice starts', async () => {
     // Exactly the size of q.
-    const ctx = await contextOf(4 * 4 * 40 * 32 * 4);
+    const ctx = await limitedContext(4 * 4 * 40 * 32 * 4);
     const { device } = ctx;
     const tensors = [q, k, v].map(t => t.toFloat32());
     const usage = 0x80 | 0x8 | 0x4;

@@ -1,4 +1,5 @@
-import type { Shape, Strides, TensorDesc } from '@tilewise/core';
+import type { Footprint, Shape, Strides, TensorDesc } from '@tilewise/core';
+import type { KernelGrid } from '../../codegen/kernel-spec.ts';
 
 /**
  * The positions for which a kernel computes something, as an extent along each dimension. Has at least one
@@ -58,19 +59,52 @@ export function indexSpace(
   };
 }
 
+/** The workgroups that share a space, and the elements of each tensor that they touch. */
+export interface DividedSpace {
+  readonly groups: KernelGrid;
+  readonly footprints: Readonly<Record<string, Footprint>>;
+}
+
+/**
+ * How workgroups share a space, so that a dispatch of some of them may bind parts of large tensors.
+ * @param each the number of places of a workgroup. Consecutive workgroups have consecutive places.
+ * @param places the number of all places; each stands for the same number of positions.
+ * @param everywhere the names of tensors of which every workgroup may read all.
+ */
+export function divided(
+  { extents: [count, ...extents], steps }: Pick<IndexSpace, 'extents' | 'steps'>,
+  each: number,
+  places: number,
+  everywhere: readonly string[] = [],
+): DividedSpace {
+  const one = { count: 1, stride: 0 };
+  const footprints: Record<string, Footprint> = {};
+  for (const [name, [stride, ...inner]] of Object.entries(steps)) {
+    if (everywhere.includes(name)) continue;
+    const last = inner.reduce((sum, step, d) => sum + (extents[d] - 1) * step, 0);
+    footprints[name] = { batches: one, heads: one, rows: { count, stride }, side: 'q', inner: last + 1 };
+  }
+  const tiles = Math.ceil(places / each);
+  const rows = (each * count) / places;
+  return {
+    groups: { batches: 1, heads: 1, tiles, each: 1, side: 'q', rows },
+    footprints,
+  };
+}
+
 /**
  * Statements that declare the indices of position number `place` along `rank` dimensions, `i0`, `i1`…
  * starting at number `from`; the last dimension varies fastest. The extents are the uniforms `extent0`… with
- * the same numbers.
+ * the same numbers. `index` and `extent` are other names for both.
  */
-export function splitPlace(place: string, rank: number, from = 0): string {
+export function splitPlace(place: string, rank: number, from = 0, index = 'i', extent = 'extent'): string {
   const lines: string[] = [];
   let rest = place;
   for (let d = from + rank - 1; d > from; d--) {
-    lines.push(`let i${d} = ${rest} % P.extent${d};`, `let rest${d} = ${rest} / P.extent${d};`);
+    lines.push(`let ${index}${d} = ${rest} % P.${extent}${d};`, `let rest${d} = ${rest} / P.${extent}${d};`);
     rest = `rest${d}`;
   }
-  return [...lines, `let i${from} = ${rest};`].join('\n');
+  return [...lines, `let ${index}${from} = ${rest};`].join('\n');
 }
 
 /** The names of these indices. */

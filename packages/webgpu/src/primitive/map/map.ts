@@ -1,9 +1,9 @@
 import { elementCount } from '@tilewise/core';
 import type { MapPrimitive } from '@tilewise/core/primitive';
 import { wgslTypes } from '../../codegen/formats/element-format.ts';
-import { invocationIndex, invocations, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { invocationIndex, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
-import { broadcastStrides, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
+import { broadcastStrides, divided, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
 import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
@@ -47,9 +47,9 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
     values[c] = value_at(${at});
   }
   ${result}_store4(places, count, values);`;
+  const { groups, footprints } = divided(space, 256, count, elsewhere);
   const kernel = kernelSpec({
-    name: 'map',
-    ...invocations(Math.ceil(count / 4)),
+    ...{ name: 'map', groups, workgroupSize: 64 },
     parts: [
       { uniforms: [...u32Uniforms({ count }), ...u32Uniforms(extents, 'extent')] },
       ...placedExpression({ ...placed, four }),
@@ -62,5 +62,5 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   ${quad}`,
     bindingBudget: budget,
   });
-  return { kernels: [kernel] };
+  return { kernels: [kernel], footprints };
 }

@@ -2,7 +2,7 @@ import { elementCount, type TensorDesc } from '@tilewise/core';
 import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
-import { type IndexSpace, indexNames } from '../access/index-space.ts';
+import { type IndexSpace, indexNames, splitPlace } from '../access/index-space.ts';
 import { outputName } from '../access/primitive-tensors.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
 import { expressionReads, type PlacedExpression, placedExpression } from './placed-expression.ts';
@@ -50,7 +50,8 @@ export function transposingMap(
   const result = outputName(0);
   const { extents } = space;
   const last = extents.length - 1;
-  const tiles = extents.map((n, d) => (d === dimension || d === last ? Math.ceil(n / side) : n));
+  const isTiled = (d: number): boolean => d === dimension || d === last;
+  const tiles = extents.map((n, d) => (isTiled(d) ? Math.ceil(n / side) : n));
   const own = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
   const writing = own === 'vector' ? own : 'each';
   const { here } = expressionReads(value);
@@ -58,6 +59,7 @@ export function transposingMap(
   const at = indices.join(', ');
   const others = here.map(input => (input === name ? 'tile[column * TILE_ROW + row]' : `${input}_at(${at})`));
   const { one, four } = wgslTypes[value.type];
+  const firsts = indices.map((_, d) => `let first${d} = tile${d}${isTiled(d) ? ` * ${side}u` : ''};`);
   const inTile = indices
     .map((_, d) => `let i${d} = first${d}${d === dimension ? ' + row' : d === last ? ' + column' : ''};`)
     .join('\n');
@@ -70,10 +72,11 @@ export function transposingMap(
       ...placedExpression(placed),
       writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
     ],
-    declarations: `/** The pitch of a row: odd, so that columns are in different banks. */
-const TILE_ROW = ${side + 1}u;
+    // The pitch of a row is odd, so that columns are in different banks of the memory.
+    declarations: `const TILE_ROW = ${side + 1}u;
 var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].one}, ${side * (side + 1)}>;`,
-    body: `${firstPlaces(extents.length, [dimension, last])}
+    body: `  ${splitPlace('group', extents.length, 0, 'tile', 'tiles')}
+  ${firsts.join('\n  ')}
   for (var n = lane; n < ${side * side}u; n += ${lanes}u) {
     let row = n % ${side}u;
     let column = n / ${side}u;
@@ -99,17 +102,4 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
     ${result}_store4(places, count, values);
   }`,
   });
-}
-
-/** Statements that declare `first0`, `first1`…: the indices at which the tile of this workgroup starts. */
-function firstPlaces(rank: number, tiled: readonly number[]): string {
-  const lines: string[] = [];
-  let rest = 'group';
-  for (let d = rank - 1; d >= 0; d--) {
-    const index = d === 0 ? rest : `${rest} % P.tiles${d}`;
-    lines.push(`  let first${d} = ${tiled.includes(d) ? `(${index}) * ${side}u` : index};`);
-    if (d > 0) lines.push(`  let rest${d} = ${rest} / P.tiles${d};`);
-    rest = `rest${d}`;
-  }
-  return lines.join('\n');
 }

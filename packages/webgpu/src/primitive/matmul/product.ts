@@ -59,7 +59,7 @@ export function productKernel(
     name: parts.count === 1 ? 'matmul' : 'matmul part',
     groups: {
       ...{ batches: outer, heads: inner, tiles: tilesM, each: tilesN * parts.count },
-      ...{ side: 'q', rows: tile.M, reversed: false },
+      ...{ side: 'q', rows: tile.M },
     },
     workgroupSize: tile.lanes,
     parts: [

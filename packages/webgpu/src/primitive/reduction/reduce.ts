@@ -22,12 +22,12 @@ const enoughGroups = { gpu: 128, cpu: 4 };
 export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const rows = asRows(primitive);
   const work = rowsWork(rows, tensors);
-  const { groups, depth, places, strands } = work;
+  const { groups, depth, places, strands, footprints } = work;
   const enough = enoughGroups[isCpu(tensors.capabilities) ? 'cpu' : 'gpu'];
   const stepsPerStrand = Math.ceil(depth / strands.length);
-  if (groups >= enough || stepsPerStrand <= 2 * longStrand)
-    return { kernels: [rowsKernel(rows, tensors, work)] };
-  const parts = Math.min(Math.ceil(enough / groups), Math.floor(stepsPerStrand / longStrand));
+  if (groups.tiles >= enough || stepsPerStrand <= 2 * longStrand)
+    return { kernels: [rowsKernel(rows, tensors, work)], footprints };
+  const parts = Math.min(Math.ceil(enough / groups.tiles), Math.floor(stepsPerStrand / longStrand));
   const { op, result } = primitive;
   const [{ dtype, shape, strides }] = tensors.outputs;
   const domain = [parts, ...shape];

@@ -1,8 +1,7 @@
 import { elementCount, type Shape } from '@tilewise/core';
-import type { Expr } from '@tilewise/core/expr';
 import { broadcastStrides, type IndexSpace, indexSpace } from '../access/index-space.ts';
 import { byName, type PrimitiveTensors } from '../access/primitive-tensors.ts';
-import { expressionReads } from '../map/placed-expression.ts';
+import type { ExpressionReads } from '../map/placed-expression.ts';
 
 /** The positions of a domain that has one result for each of its rows. */
 export interface ReductionSpaces {
@@ -20,10 +19,9 @@ export interface ReductionSpaces {
 export function reductionSpaces(
   domain: Shape,
   axes: readonly number[],
-  exprs: readonly Expr[],
+  reads: readonly ExpressionReads[],
   { inputs, outputs }: PrimitiveTensors,
 ): ReductionSpaces {
-  const reads = exprs.map(expressionReads);
   const read = new Set(reads.flatMap(({ here }) => here));
   const tensors = Object.entries(byName(inputs, outputs, desc => desc)).filter(
     ([name], n) => n >= inputs.length || read.has(name),

@@ -5,10 +5,16 @@ import { convert, floats4, wgslTypes } from '../../codegen/formats/element-forma
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import { indexNames, splitPlace } from '../access/index-space.ts';
+import { type DividedSpace, divided, indexNames, splitPlace } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
-import { expressionReads, functionsFor, inputsByName, placedExpression } from '../map/placed-expression.ts';
+import {
+  type ExpressionReads,
+  expressionReads,
+  functionsFor,
+  inputsByName,
+  placedExpression,
+} from '../map/placed-expression.ts';
 import { type ReductionSpaces, reductionSpaces } from './reduction-spaces.ts';
 import { type Strands, strandsOf, type Workload } from './strands.ts';
 
@@ -24,21 +30,27 @@ const operators: Readonly<
 
 /** Reductions and maps of one domain in one kernel. */
 export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
-  return { kernels: [rowsKernel(primitive, tensors, rowsWork(primitive, tensors))] };
+  const work = rowsWork(primitive, tensors);
+  return { kernels: [rowsKernel(primitive, tensors, work)], footprints: work.footprints };
 }
 
 /** The work of reductions and maps, and how it is divided among workgroups. */
-export interface RowsWork extends Pick<Workload, 'places' | 'depth'> {
+export interface RowsWork extends Pick<Workload, 'places' | 'depth'>, DividedSpace {
   readonly spaces: ReductionSpaces;
   readonly strands: Strands;
-  /** The number of workgroups for all rows. */
-  readonly groups: number;
+  /** What each expression reads. */
+  readonly reads: readonly ExpressionReads[];
 }
 
 export function rowsWork(primitive: RowsPrimitive, tensors: PrimitiveTensors): RowsWork {
   const { domain, axes } = primitive;
-  const spaces = reductionSpaces(domain, axes, expressionsOf(primitive), tensors);
-  const { kept, reduced, main } = spaces;
+  const exprs = [
+    ...primitive.reductions.map(({ element }) => element),
+    ...primitive.outputs.filter(x => typeof x !== 'number'),
+  ];
+  const reads = exprs.map(expressionReads);
+  const spaces = reductionSpaces(domain, axes, reads, tensors);
+  const { kept, reduced, space, main } = spaces;
   const [places, depth] = [elementCount(kept.extents), elementCount(reduced.extents)];
   const strands = strandsOf({
     places,
@@ -47,13 +59,9 @@ export function rowsWork(primitive: RowsPrimitive, tensors: PrimitiveTensors): R
     reducedStep: reduced.steps[main].at(-1) ?? 0,
     onCpu: isCpu(tensors.capabilities),
   });
-  return { spaces, strands, places, depth, groups: Math.ceil(places / strands.columns) };
+  const everywhere = reads.flatMap(({ elsewhere }) => elsewhere);
+  return { spaces, strands, places, depth, reads, ...divided(space, strands.columns, places, everywhere) };
 }
-
-const expressionsOf = ({ reductions, outputs }: RowsPrimitive): Expr[] => [
-  ...reductions.map(({ element }) => element),
-  ...outputs.filter(x => typeof x !== 'number'),
-];
 
 /** How the kernel reads and names the values that it computes for some rows. */
 interface RowText {
@@ -87,11 +95,10 @@ export function rowsKernel(
   work: RowsWork,
   parts = 1,
 ): KernelSpec {
-  const { spaces, strands, places, depth, groups } = work;
+  const { spaces, strands, places, depth, reads, groups } = work;
   const { kept, reduced, space } = spaces;
   const { inputs, outputs, unaligned, inPlace } = tensors;
   const named = inputsByName(inputs);
-  const reads = expressionsOf(primitive).map(expressionReads);
   const read = reads.flatMap(({ here, elsewhere }) => [...here, ...elsewhere]).filter(name => named[name]);
   const bound = new Set([...read, ...outputs.map((_, n) => outputName(n))]);
   const { isOverBudget, budget } = bindingPressureOf([...bound], tensors);
@@ -126,12 +133,12 @@ export function rowsKernel(
   const ofParts = parts > 1 ? 'reduce in parts' : null;
   return kernelSpec({
     name: ofParts ?? (maps === '' ? 'reduce' : primitive.reductions.length > 0 ? 'rows' : 'maps'),
-    groups: groups * parts,
+    groups: parts > 1 ? groups.tiles * parts : groups,
     workgroupSize: strands.columns * strands.length,
     parts: [
       {
         uniforms: [
-          ...u32Uniforms({ places, depth, column_groups: groups }),
+          ...u32Uniforms({ places, depth, column_groups: groups.tiles }),
           ...u32Uniforms({ part_length: Math.ceil(depth / parts / step) * step }),
           ...u32Uniforms(space.extents, 'extent'),
         ],

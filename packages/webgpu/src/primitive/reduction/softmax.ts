@@ -4,7 +4,7 @@ import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts'
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import { indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
+import { divided, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { isVectorised, readPlaces, type Writing, writePlaces } from '../access/tensor-access.ts';
 import { strandsOf } from './strands.ts';
@@ -38,19 +38,23 @@ export function softmaxKernels(
   );
   const width = source.shape[axis];
   const rows = elementCount(kept.extents);
-  const steps = (name: string, strides: readonly number[]): number[] => [...kept.steps[name], strides[axis]];
-  const sourceSteps = steps('x0', source.strides);
-  const outputSteps = steps('y0', output.strides);
+  const { x0, y0, ...others } = kept.steps;
+  const space = {
+    extents: [...kept.extents, width],
+    steps: { x0: [...x0, source.strides[axis]], y0: [...y0, output.strides[axis]], ...others },
+  };
+  const { steps } = space;
   const four =
     width % 4 === 0 &&
-    isVectorised(sourceSteps, unaligned.has('x0')) &&
-    isVectorised(outputSteps, unaligned.has('y0'));
+    isVectorised(steps.x0, unaligned.has('x0')) &&
+    isVectorised(steps.y0, unaligned.has('y0'));
   const writing: Writing = four ? 'vector' : 'each';
   const strands = strandsOf({
     ...{ places: rows, depth: width, onCpu: isCpu(capabilities) },
-    ...{ keptStep: kept.steps.x0.at(-1) ?? 0, reducedStep: source.strides[axis] },
+    ...{ keptStep: x0.at(-1) ?? 0, reducedStep: source.strides[axis] },
   });
   const { columns, length } = strands;
+  const { groups, footprints } = divided(space, columns, rows);
   const rank = kept.extents.length;
   const row = indexNames(rank);
   const at = (index: string): string => [...row, index].join(', ');
@@ -66,12 +70,12 @@ export function softmaxKernels(
   const dead = mode === 'inf-as-zero' ? '0u' : notANumber;
   const kernel = kernelSpec({
     name: 'softmax',
-    groups: Math.ceil(rows / columns),
+    groups,
     workgroupSize: columns * length,
     parts: [
       { uniforms: [...u32Uniforms({ rows, width }), ...u32Uniforms(kept.extents, 'extent')] },
-      readPlaces('x0', source, sourceSteps, four ? 'vector' : null),
-      writePlaces('y0', output, outputSteps, writing, 'f32'),
+      readPlaces('x0', source, steps.x0, four ? 'vector' : null),
+      writePlaces('y0', output, steps.y0, writing, 'f32'),
       ...(stats ? [writePlaces(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),
       { requires: [isNegativeInfinity], code: sourceValues(four, rank) },
     ],
@@ -112,7 +116,7 @@ y0_store4(vec4u(y0_element(${at('i')})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)
     }
   }`,
   });
-  return { kernels: [kernel] };
+  return { kernels: [kernel], footprints };
 }
 
 /**

@@ -201,7 +201,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
     name: `attention ${name}`,
     groups: {
       ...{ batches: isEmpty ? 0 : partsB, heads: partsH, tiles: partsI, each: partsJ * chunks },
-      ...{ side: keepI ? 'q' : null, rows, reversed: false },
+      ...{ side: keepI ? 'q' : null, rows },
     },
     workgroupSize: lanes,
     bindingBudget: config.bindingBudget,

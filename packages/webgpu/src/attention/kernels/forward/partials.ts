@@ -38,6 +38,6 @@ export function rowVectorGrid(rows: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | '
   const vectors = Math.ceil(Dv / 4);
   return {
     ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / rowVectorLanes), each: 1 },
-    ...{ side: 'q', rows: rowVectorLanes / vectors, reversed: false },
+    ...{ side: 'q', rows: rowVectorLanes / vectors },
   };
 }
