@@ -12,7 +12,7 @@ import { tensorScatterKernels } from './tensor-scatter.ts';
 
 /**
  * The kernels of a primitive for tensors that have been checked.
- * @param matmulTiles tiles of products that only some devices use.
+ * @param matmulTiles tiles of products that a context has loaded for its device.
  */
 export function kernelsOf(
   primitive: Primitive,

@@ -12,7 +12,7 @@ import { chooseTile } from './tiles/tile-table.ts';
  * The kernels of C = Σ A·B over the last two dimensions, with broadcast leading dimensions, any strides and
  * any float dtypes. Products are summed in f32, in an order that depends only on the shapes, the
  * dtypes and the device.
- * @param matmulTiles tiles that only some devices use.
+ * @param matmulTiles tiles that a context has loaded for its device.
  */
 export function matmulKernels(
   primitive: MatMulPrimitive,
@@ -23,8 +23,8 @@ export function matmulKernels(
   const K = Math.max(...problem.terms.map(term => term.K));
   const size = { ...problem, K, count: elementCount(problem.batch) };
   const operands = problem.terms.flatMap(({ A, B }) => [A.dtype, B.dtype]);
-  const matrices = matmulTiles?.(size, operands, capabilities) ?? null;
-  const { tile, parts } = chooseTile(size, capabilities, matrices);
+  const own = matmulTiles?.(size, operands, capabilities) ?? null;
+  const { tile, parts } = chooseTile(size, capabilities, own);
   if (parts.count === 1) {
     return { kernels: [productKernel(problem, tile, parts, unaligned)], footprints: footprintsOf(problem) };
   }

@@ -5,7 +5,10 @@ import type { DeviceTiles } from './device-tiles.ts';
 
 /** The tiles of software adapters, with those of subgroups if lanes read for each other. */
 export async function load(capabilities: Capabilities): Promise<DeviceTiles> {
-  if (!broadcastGroup(capabilities)) return { adapterTiles: softwareTiles };
-  const { subgroupKind } = await import('../../attention/tiles/subgroup/subgroup-kind.ts');
-  return { subgroup: subgroupKind, adapterTiles: softwareTiles };
+  const [{ gemvTiles }, kind] = await Promise.all([
+    import('../../primitive/matmul/tiles/gemv-tiles.ts'),
+    broadcastGroup(capabilities) ? import('../../attention/tiles/subgroup/subgroup-kind.ts') : null,
+  ]);
+  const tiles = { adapterTiles: softwareTiles, matmulTiles: gemvTiles() };
+  return kind ? { ...tiles, subgroup: kind.subgroupKind } : tiles;
 }

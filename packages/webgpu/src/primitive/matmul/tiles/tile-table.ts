@@ -12,7 +12,6 @@ const flatTiles: readonly {
   readonly upTo: { readonly M: number; readonly N: number };
   readonly tile: WorkgroupMatMulShape;
 }[] = [
-  { upTo: { M: 4, N: Infinity }, tile: { tx: 64, ty: 1, rows: 1, columns: 1, depth: 8 } },
   { upTo: { M: Infinity, N: 4 }, tile: { tx: 1, ty: 64, rows: 1, columns: 1, depth: 8 } },
   { upTo: { M: 16, N: Infinity }, tile: { tx: 16, ty: 4, rows: 1, columns: 2, depth: 16 } },
   { upTo: { M: Infinity, N: 16 }, tile: { tx: 4, ty: 16, rows: 2, columns: 1, depth: 16 } },
@@ -42,25 +41,24 @@ const minDepth = 512;
  * The tile for a product on a device, and the number of parts into which its sum is divided: more than one
  * only if C alone gives too few workgroups.
  *
- * @param matrices the tile of subgroup matrices, if the device has one for the operands.
+ * @param own the tile that only some devices or products use, if there is one for the operands.
  */
 export function chooseTile(
   size: MatMulSize,
   capabilities: Capabilities,
-  matrices: MatMulTile | null,
+  own: MatMulTile | null,
 ): { readonly tile: MatMulTile; readonly parts: SumParts } {
-  const tile = tileFor(size, capabilities, matrices);
+  const tile = own ?? tileFor(size, capabilities);
   const groups = Math.max(1, groupsOf(size, tile));
   const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(size.K / minDepth)));
   const depth = Math.max(1, Math.ceil(size.K / wanted / tile.depth)) * tile.depth;
   return { tile, parts: { count: Math.max(1, Math.ceil(size.K / depth)), depth } };
 }
 
-function tileFor(size: MatMulSize, capabilities: Capabilities, matrices: MatMulTile | null): MatMulTile {
+function tileFor(size: MatMulSize, capabilities: Capabilities): MatMulTile {
   const { M, N } = size;
   const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N);
   if (flat) return workgroupMatMulKind.tile(flat.tile);
-  if (matrices) return matrices;
   const largeIf = (large: WorkgroupMatMulShape, minGroups: number): MatMulTile => {
     const tile = workgroupMatMulKind.tile(large);
     return groupsOf(size, tile) >= minGroups ? tile : workgroupMatMulKind.tile(smallTile);

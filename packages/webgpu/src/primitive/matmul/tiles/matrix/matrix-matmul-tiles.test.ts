@@ -10,6 +10,7 @@ import {
 } from '../../../../index.ts';
 import { loadTileKinds } from '../../../../runtime/tile-kinds/load-tile-kinds.ts';
 import { matmulKernels } from '../../matmul.ts';
+import type { MatMulTileSelector } from '../tile.ts';
 import { matrixMatMulTile } from './matrix-matmul-tiles.ts';
 
 /** A device with matrices of one shape. */
@@ -83,7 +84,12 @@ describe('the tile', () => {
 });
 
 /** The kernel of x0 · x1 for these tensors. */
-function kernelOf(capabilities: Capabilities, inputs: readonly Tensor[], terms = 1): KernelSpec {
+function kernelOf(
+  capabilities: Capabilities,
+  inputs: readonly Tensor[],
+  terms = 1,
+  tiles: MatMulTileSelector | undefined = matrixMatMulTile,
+): KernelSpec {
   const [M, N] = [inputs[0].shape[0], inputs[1].shape[1]];
   const { kernels } = matmulKernels(
     { kind: 'matmul', terms },
@@ -93,7 +99,7 @@ function kernelOf(capabilities: Capabilities, inputs: readonly Tensor[], terms =
       unaligned: new Set<string>(),
       capabilities,
     },
-    matrixMatMulTile,
+    tiles,
   );
   return kernels[0];
 }
@@ -113,15 +119,16 @@ test('kernels request subgroups of 32 lanes on devices that have others, too', (
   expect(kernelOf(nvidia, inputs).wgsl).not.toContain('@subgroup_size');
 });
 
-test('a context loads the tiles if its device has matrices', async () => {
-  expect((await loadTileKinds(nvidia)).matmulTiles).toBe(matrixMatMulTile);
-  expect((await loadTileKinds({ ...nvidia, subgroupMatrixConfigs: [] })).matmulTiles).toBeUndefined();
-});
-
-test('few rows or columns keep their flat tiles', () => {
-  const usesMatrices = (M: number, N: number): boolean =>
-    kernelOf(nvidia, [matrix(M, 64, 'f16'), matrix(64, N, 'f16')]).wgsl.includes('subgroupMatrixLoad');
-  expect([usesMatrices(64, 64), usesMatrices(1, 64), usesMatrices(64, 16)]).toEqual([true, false, false]);
+test('a context loads the tiles if its device has matrices, for products without flat tiles', async () => {
+  const usesMatrices = async (capabilities: Capabilities, M: number, N: number): Promise<boolean> => {
+    const { matmulTiles } = await loadTileKinds(capabilities);
+    const operands = [matrix(M, 64, 'f16'), matrix(64, N, 'f16')];
+    return kernelOf(capabilities, operands, 1, matmulTiles).wgsl.includes('subgroupMatrixLoad');
+  };
+  expect(await usesMatrices(nvidia, 64, 64)).toBe(true);
+  expect(await usesMatrices(nvidia, 16, 64)).toBe(false);
+  expect(await usesMatrices(nvidia, 64, 16)).toBe(false);
+  expect(await usesMatrices({ ...nvidia, subgroupMatrixConfigs: [] }, 64, 64)).toBe(false);
 });
 
 test('the kernel on matrices is the one in the tree', async () => {
