@@ -41,3 +41,13 @@ test.each<readonly [string, Parameters<typeof attention>[0]]>([
   await expectSame(graph, bindings);
   expect(kernelsOf(graph, bindings).join()).not.toContain('attention');
 });
+
+test('a softmax without a maximum may be of any function of the scores', async () => {
+  const g = new GraphBuilder();
+  const s = g.op('MatMul', [g.input([B, H, Sq, D]), g.input([B, H, Skv, D])], { transpose_b: true });
+  const e = g.op('Exp', [g.op('Tanh', [s])]);
+  const sum = g.op('ReduceSum', [e], { axes: [-1], keep_dims: true });
+  g.op('MatMul', [g.op('Divide', [e, sum]), g.input([B, H, Skv, Dv])]);
+  const { graph, bindings } = g;
+  await expectSame(graph, bindings);
+});

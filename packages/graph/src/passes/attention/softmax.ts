@@ -37,8 +37,9 @@ function decomposed(divide: GraphNode, { producers, uses }: Topology): SoftmaxMa
   const sum = producers.get(divide.inputs[1].id);
   if (exp?.kind !== 'Exp' || sum?.kind !== 'ReduceSum' || sum.inputs[0].id !== exp.outputs[0].id) return null;
   const subtract = producers.get(exp.inputs[0].id);
-  const max = subtract && producers.get(subtract.inputs[1].id);
-  if (subtract?.kind !== 'Subtract' || max?.kind !== 'ReduceMax') return null;
+  if (subtract?.kind !== 'Subtract') return null;
+  const max = producers.get(subtract.inputs[1].id);
+  if (max?.kind !== 'ReduceMax') return null;
   const scores = subtract.inputs[0].id;
   const axes = [sum, max].map(node => numbersOf(node.attributes, 'axes'));
   const sameAxis = axes.every(list => list.length === 1 && list[0] === axes[0][0]);
