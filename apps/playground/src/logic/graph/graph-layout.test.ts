@@ -56,3 +56,7 @@ it('draws the operations around one of a graph that is too long to be drawn whol
   expect(operations.map(({ node }) => node.id)).toContain(focus);
   expect(ports.map(({ leaves }) => leaves)).toEqual([false, true]);
 });
+
+it('gives the drawing of a graph without operations a size', () => {
+  expect(place({ nodes: [], groups: [], edges: [] })).toEqual({ width: 0, height: 0, boxes: {}, edges: [] });
+});

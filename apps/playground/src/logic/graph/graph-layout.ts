@@ -37,6 +37,8 @@ export interface Placement {
 
 /** Lays out a drawing in layers from the inputs downwards, with each group in one piece. */
 export function place({ nodes, groups, edges }: DrawingPlan): Placement {
+  // dagre would return a negative infinite size.
+  if (nodes.length === 0) return { width: 0, height: 0, boxes: {}, edges: [] };
   const dagre = new Dagre({ compound: true, multigraph: true });
   dagre.setGraph({ rankdir: 'TB', nodesep: 18, ranksep: 30, edgesep: 12, marginx: 12, marginy: 12 });
   dagre.setDefaultEdgeLabel(() => ({}));
