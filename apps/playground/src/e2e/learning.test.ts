@@ -246,8 +246,11 @@ describe('a visitor of dropout and the lab', () => {
     await site.page.getByRole('button', { name: /^FlashAttention-2: element \(5, 6\)/ }).focus();
     await site.page.keyboard.press('ArrowRight');
     await text('Query 5, key 7');
+    await site.page.getByRole('textbox', { name: 'Seed' }).fill('23');
+    await same.nth(2).waitFor();
     await site.page.getByRole('textbox', { name: 'Seed' }).fill('none');
-    await text('Seed and offset are whole numbers');
+    await text('The masks are those of seed 23 and offset 1.');
+    await same.nth(2).waitFor();
   });
 
   it('compares masks, and sets their values', async () => {

@@ -1,5 +1,5 @@
 import { type DropoutSchemeName, dropoutMask } from '@tilewise/philox';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { differences } from '../../logic/dropout-trace/engine-mask.ts';
 import { maskStatistics } from '../../logic/dropout-trace/statistics.ts';
 import { traceElement } from '../../logic/dropout-trace/trace-element.ts';
@@ -38,7 +38,7 @@ export default function DropoutChapter() {
   const p = dropped / 100;
   const given = { seed: unsigned(seed), offset: unsigned(offset) };
   const valid = given.seed !== null && given.offset !== null;
-  const source = { seed: given.seed ?? 0n, offset: given.offset ?? 0n };
+  const source = { seed: useLast(given.seed) ?? 1n, offset: useLast(given.offset) ?? 1n };
   const masks = useMemo(
     () =>
       schemes.map(name => ({
@@ -103,7 +103,7 @@ export default function DropoutChapter() {
           </div>
         </div>
         <p className="errors" role="alert">
-          {valid ? '' : words.noNumber}
+          {valid ? '' : words.noNumber(String(source.seed), String(source.offset))}
         </p>
         <div className="masks" aria-busy={drawn === null}>
           {masks.map(({ name, mask }) => {
@@ -171,6 +171,13 @@ export default function DropoutChapter() {
       <References ids={['salmon']} />
     </div>
   );
+}
+
+/** The last value that was not null, so that figures stay while a visitor types. */
+function useLast(value: bigint | null): bigint | null {
+  const [last, setLast] = useState(value);
+  if (value !== null && value !== last) setLast(value);
+  return value ?? last;
 }
 
 /** The number that a visitor typed, or null if it is not an unsigned 64-bit integer. */

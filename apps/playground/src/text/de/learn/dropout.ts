@@ -7,7 +7,8 @@ export const dropout: ChapterTexts['dropout'] = {
   seed: 'Seed',
   offset: 'Offset',
   share: 'Verworfen (p)',
-  noNumber: 'Seed und Offset sind ganze Zahlen von 0 bis 2⁶⁴ − 1.',
+  noNumber: (seed, offset) =>
+    `Seed und Offset sind ganze Zahlen von 0 bis 2⁶⁴ − 1. Die Masken gehören zu Seed ${seed} und Offset ${offset}.`,
   schemes: {
     'torch-efficient': {
       title: 'PyTorch, memory-efficient',

@@ -8,7 +8,8 @@ export const dropout = {
   seed: 'Seed',
   offset: 'Offset',
   share: 'Dropped (p)',
-  noNumber: 'Seed and offset are whole numbers from 0 to 2⁶⁴ − 1.',
+  noNumber: (seed: string, offset: string): string =>
+    `Seed and offset are whole numbers from 0 to 2⁶⁴ − 1. The masks are those of seed ${seed} and offset ${offset}.`,
   schemes: {
     'torch-efficient': {
       title: 'PyTorch, memory-efficient',
