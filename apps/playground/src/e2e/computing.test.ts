@@ -184,6 +184,16 @@ describe('a visitor who computes', () => {
     expect(await site.page.getByRole('progressbar').count()).toBe(0);
   });
 
+  it('is told that a text is too short, writes more, and trains on it', async () => {
+    await site.visit('#/train?task=own&layers=1&heads=1&dim=16&engine=cpu');
+    await site.page.getByRole('textbox', { name: 'Your text' }).fill('To be');
+    await site.page.getByText('A text needs at least 231 characters; this one has 5.').waitFor();
+    expect(await site.page.getByRole('button', { name: 'Train', exact: true }).isDisabled()).toBe(true);
+    await site.page.getByRole('textbox', { name: 'Your text' }).fill('To be or not to be. '.repeat(20));
+    await site.page.getByRole('button', { name: 'Ten steps' }).click();
+    await site.page.locator('.stats dd', { hasText: /^10$/ }).waitFor();
+  });
+
   it('trains, sees the loss fall, asks the model, and gets the same curve from the same seed', async () => {
     await site.visit('#/train?task=page&layers=1&heads=1&dim=16&engine=cpu');
     const stat = async (name: string): Promise<string> =>

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { setupKey, type TrainSetup } from '../../logic/train/training.ts';
+import { fewestCharacters, hasEnoughText, setupKey, type TrainSetup } from '../../logic/train/training.ts';
 import type { PastRun } from '../../logic/train/training-run.ts';
 import { stepsAlike, type TrainingState } from '../../logic/train/training-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
@@ -37,7 +37,7 @@ export default function TrainChapter() {
           <button
             type="button"
             className="button primary"
-            disabled={state.status === 'failed' || setup.text === ''}
+            disabled={state.status === 'failed' || !hasEnoughText(setup)}
             onClick={() => (running ? pause() : run(chosen, Number.POSITIVE_INFINITY))}
           >
             {running ? text.pause : begun ? text.resume : text.start}
@@ -45,7 +45,7 @@ export default function TrainChapter() {
           <button
             type="button"
             className="button"
-            disabled={running || state.status === 'failed' || setup.text === ''}
+            disabled={running || state.status === 'failed' || !hasEnoughText(setup)}
             onClick={() => run(chosen, 10)}
           >
             {text.tenSteps}
@@ -54,6 +54,11 @@ export default function TrainChapter() {
             {text.startOver}
           </button>
         </div>
+        {setup.text !== null && !hasEnoughText(setup) && (
+          <p className="note" role="status">
+            {text.tooShort([...setup.text].length, fewestCharacters)}
+          </p>
+        )}
         {others && (
           <p className="note" role="status">
             {text.otherSettings}

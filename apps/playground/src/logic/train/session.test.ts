@@ -2,7 +2,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { describe, expect, it } from 'vitest';
 import { beginSession, type Session } from './session.ts';
-import type { TrainEvent, TrainSetup } from './training.ts';
+import { fewestCharacters, type TrainEvent, type TrainSetup } from './training.ts';
 
 const setup: TrainSetup = {
   engine: 'cpu',
@@ -37,6 +37,13 @@ describe('a run', () => {
     expect(losses(parts.events)).toEqual(losses(whole.events));
     expect(losses(whole.events)).toHaveLength(4);
   }, 30_000);
+
+  it('trains on a text of the fewest characters, and on none that is shorter', () => {
+    const text = 'ab😀'.repeat(fewestCharacters / 3);
+    expect([...text]).toHaveLength(fewestCharacters);
+    expect(() => begin({ text })).not.toThrow();
+    expect(() => begin({ text: text.slice(1) })).toThrow(/at least 24 characters/);
+  });
 
   it('stops between steps when it is paused', async () => {
     const { session, events } = begin();

@@ -12,6 +12,16 @@ export interface TrainSetup {
   readonly dropout: number;
 }
 
+/**
+ * The characters that a text must have, because a sequence must fit into the tenth of the text that is held
+ * out.
+ */
+export const fewestCharacters = 231;
+
+/** Whether a run can begin: its text, if it has one, must be long enough. */
+export const hasEnoughText = ({ text }: TrainSetup): boolean =>
+  text === null || [...text].length >= fewestCharacters;
+
 /** Setups with equal keys give the same losses. */
 export const setupKey = (setup: TrainSetup): string => JSON.stringify(setup);
 

@@ -22,6 +22,7 @@ export const train: ChapterTexts['train'] = {
   ownText: 'Dein Text',
   ownPlaceholder: 'Einige Seiten sind besser als einige Zeilen.',
   ownFile: 'Oder eine Textdatei wählen …',
+  tooShort: (given, fewest) => `Ein Text braucht mindestens ${fewest} Zeichen; dieser hat ${given}.`,
   start: 'Trainieren',
   pause: 'Pause',
   resume: 'Weiter',

@@ -21,6 +21,8 @@ export const train = {
   ownText: 'Your text',
   ownPlaceholder: 'A few pages are better than a few lines.',
   ownFile: 'Or choose a text file…',
+  tooShort: (given: number, fewest: number): string =>
+    `A text needs at least ${fewest} characters; this one has ${given}.`,
   start: 'Train',
   pause: 'Pause',
   resume: 'Resume',
