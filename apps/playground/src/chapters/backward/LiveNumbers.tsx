@@ -160,22 +160,24 @@ export function GradientCheck() {
           format={p => short(10 ** -p, 1)}
           onChange={setPower}
         />
-        <table className="numbers">
-          <tbody>
-            <tr>
-              <th scope="row">L = Σ dO ∘ O</th>
-              <td>{fixed(loss(tokens), 6)}</td>
-            </tr>
-            <tr>
-              <th scope="row">(L(x + h) − L(x − h)) / 2h</th>
-              <td>{fixed(difference, 6)}</td>
-            </tr>
-            <tr>
-              <th scope="row">{`d${input.toUpperCase()}[${i},${c}]`}</th>
-              <td>{fixed(gradient, 6)}</td>
-            </tr>
-          </tbody>
-        </table>
+        <ScrollRegion label={text.check} className="whole">
+          <table className="numbers">
+            <tbody>
+              <tr>
+                <th scope="row">L = Σ dO ∘ O</th>
+                <td>{fixed(loss(tokens), 6)}</td>
+              </tr>
+              <tr>
+                <th scope="row">(L(x + h) − L(x − h)) / 2h</th>
+                <td>{fixed(difference, 6)}</td>
+              </tr>
+              <tr>
+                <th scope="row">{`d${input.toUpperCase()}[${i},${c}]`}</th>
+                <td>{fixed(gradient, 6)}</td>
+              </tr>
+            </tbody>
+          </table>
+        </ScrollRegion>
         <p className={Math.abs(difference - gradient) < 1e-3 ? 'solved' : 'broken'} role="status">
           {text.apart(short(Math.abs(difference - gradient), 2))}
         </p>

@@ -2,6 +2,7 @@ import { useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
+import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 
 const cell = 10;
 
@@ -36,29 +37,31 @@ export function Square() {
           </defs>
           <rect data-symbol="S P" x="30" y="0" width={n * cell} height={n * cell} fill="url(#scores)" />
         </svg>
-        <table className="numbers">
-          <caption>{text.bytesCaption}</caption>
-          <thead>
-            <tr>
-              <th scope="col">n</th>
-              <th scope="col" data-symbol="Q K V O">
-                Q, K, V, O
-              </th>
-              <th scope="col" data-symbol="S P">
-                S, P
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {lengths.map(length => (
-              <tr key={length}>
-                <th scope="row">{whole(length)}</th>
-                <td>{bytes(4 * 4 * 64 * length)}</td>
-                <td>{bytes(2 * 4 * length * length)}</td>
+        <ScrollRegion label={text.bytesCaption} className="whole">
+          <table className="numbers">
+            <caption>{text.bytesCaption}</caption>
+            <thead>
+              <tr>
+                <th scope="col">n</th>
+                <th scope="col" data-symbol="Q K V O">
+                  Q, K, V, O
+                </th>
+                <th scope="col" data-symbol="S P">
+                  S, P
+                </th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {lengths.map(length => (
+                <tr key={length}>
+                  <th scope="row">{whole(length)}</th>
+                  <td>{bytes(4 * 4 * 64 * length)}</td>
+                  <td>{bytes(2 * 4 * length * length)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
       </div>
     </div>
   );
