@@ -12,10 +12,16 @@ export class OpenShape extends Error {
   }
 }
 
+/** The numbers of an input take up to 1 GiB. */
+const mostNumbers = 2 ** 28;
+
+const tooLarge = (tensor: LogicalTensor, size: number): string =>
+  `tensor ${describeTensor(tensor)} has ${size.toLocaleString('en')} numbers; this page makes at most ${mostNumbers.toLocaleString('en')}`;
+
 /**
  * Plausible numbers for the inputs of any graph: normal numbers for factors of products, and for scalars
  * values that suit the operation that reads them.
- * @throws OpenShape when the graph does not say how large an input is.
+ * @throws OpenShape when the graph does not say how large an input is; Error for an input that is too large.
  */
 export function graphInputs({ topology }: Graph): GraphInputs {
   // Masks are computed from the indices of the scores.
@@ -24,6 +30,8 @@ export function graphInputs({ topology }: Graph): GraphInputs {
   const inputs = topology.inputs.map(t => {
     const shape = topology.shapeOf(t.id);
     if (!isKnown(shape)) throw new OpenShape(t);
+    const size = elementCount(shape);
+    if (size > mostNumbers) throw new Error(tooLarge(t, size));
     const [use] = topology.uses(t.id);
     return [t.id, use ? numbersFor({ ...t, shape }, use, scores) : 0] as const;
   });

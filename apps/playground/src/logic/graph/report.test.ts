@@ -1,5 +1,5 @@
 import { cpuEngine } from '@tilewise/core/cpu';
-import { formatJson } from '@tilewise/graph';
+import { formatJson, Graph } from '@tilewise/graph';
 import { expect, it } from 'vitest';
 import type { AttentionGraphOptions } from './attention-graph.ts';
 import { type GraphSource, openGraph, runReport } from './report.ts';
@@ -28,6 +28,16 @@ it('runs a file, whose inputs it makes up', async () => {
   const { partitions, single } = await runReport({ kind: 'file', name: 'x.json', text }, cpuEngine());
   expect(partitions.map(({ kind, kernel }) => `${kind} ${kernel}`)).toEqual(['sdpa-training attention']);
   expect(single?.difference).toBeLessThan(1e-5);
+});
+
+it('names an input that is too large to be made up', async () => {
+  const graph = new Graph();
+  const src = graph.tensor({ dtype: 'f32', shape: [200_000, 200_000], name: 'x' });
+  graph.op('Abs', { inputs: [src], outputs: [graph.tensor({ dtype: 'f32' })] });
+  const text = formatJson(graph.finalize());
+  await expect(runReport({ kind: 'file', name: 'x.json', text }, cpuEngine())).rejects.toThrow(
+    /^tensor 0 .*has 40,000,000,000 numbers; this page makes at most 268,435,456$/,
+  );
 });
 
 it('refuses a text that is not a graph, with the reason', () => {
