@@ -63,7 +63,7 @@ export function PassCounts() {
     (plot: Plot) => ({
       height: 260,
       marginRight: 120,
-      x: { label: 'n', domain: [0, most] },
+      x: { label: 'n', labelAnchor: 'center' as const, domain: [0, most] },
       y: { label: text.reads, grid: true, ticks: 4 },
       marks: [
         ...curves().map(({ id, points }) => plot.line(points, { stroke: colors[id], strokeWidth: 2.5 })),
