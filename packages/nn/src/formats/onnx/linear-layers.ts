@@ -15,11 +15,12 @@ export interface LinearLayer {
  * The linear layers of an imported graph, by the ids of their operations: x times a weight, which may be
  * transposed or cast first. A layer is named after its weight, without `.weight`. Exporters rename the
  * weights that they transpose; such a layer is named after the path of its node (`/model/q_proj/MatMul` gives
- * `model.q_proj`), or after the weight if the node has no path.
+ * `model.q_proj`), or after the weight if the node has no path or another weight has the name.
  */
 export function linearLayers({ graph, weights }: OnnxGraph): ReadonlyMap<number, LinearLayer> {
   const named = new Map(Object.entries(weights).map(([name, { tensor }]) => [tensor.id, name]));
-  const taken = new Map<string, string>();
+  // A tied embedding table may have the name of the head, whose own weight was renamed.
+  const taken = new Map(Object.keys(weights).map(name => [layerName(name, ''), name] as const));
   const layers = new Map<number, LinearLayer>();
   for (const node of graph.nodes) {
     if (node.kind !== 'MatMul' || node.attributes.transpose_a === true) continue;
