@@ -105,6 +105,16 @@ const causal: Write = w => {
 };
 /** f32 (B, 1, 1, S): an additive mask that hides the padding keys. */
 const additive: Write = w => w.op('Where', [padding(w), w.floats([lowest]), w.floats([0])]);
+/** The extreme along rows of truths as int64, as exporters write any and all. */
+const rowExtreme = (w: ModelWriter, kind: 'ReduceMin' | 'ReduceMax', truths: string): string => {
+  const numbers = w.op('Cast', [truths], { to: { int: 7 } });
+  // Since version 18, the axes are an input.
+  const isEarly = w.opset < 18;
+  const extreme = w.op(kind, isEarly ? [numbers] : [numbers, w.ints([-1])], {
+    ...(isEarly && { axes: { ints: [-1] } }),
+  });
+  return w.op('Cast', [extreme], { to: { int: 9 } });
+};
 const group = (w: ModelWriter, x: string): string => {
   // Two key heads, each repeated for two query heads by Expand and Reshape.
   const own = w.op('Slice', [x, w.ints([0]), w.ints([2]), w.ints([1])]);
@@ -125,6 +135,26 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const noNaN = w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]);
     const isHigh = w.op('And', [w.op('IsInf', [noNaN]), w.op('Greater', [noNaN, w.floats([0])])]);
     return values(w, w.op('Where', [isHigh, w.floats([-lowest]), noNaN]));
+  },
+  'a guard of rows whose scores are all −infinity': w => {
+    const none = w.floats([Number.NEGATIVE_INFINITY]);
+    const hidden = w.op('Where', [padding(w), none, scores(w)]);
+    const rows = rowExtreme(w, 'ReduceMin', w.op('Equal', [hidden, none]));
+    return values(w, w.op('Where', [rows, w.floats([0]), w.softmax(hidden)]));
+  },
+  'the same guard with a count': w => {
+    const none = w.floats([Number.NEGATIVE_INFINITY]);
+    const hidden = w.op('Where', [padding(w), none, scores(w)]);
+    const finite = w.op('Cast', [w.op('Not', [w.op('Equal', [hidden, none])])], { to: { int: 7 } });
+    const count = w.op('ReduceSum', [finite, w.ints([-1])]);
+    const rows = w.op('Not', [w.op('Greater', [count, w.ints(0)])]);
+    return values(w, w.op('Where', [rows, w.floats([0]), w.softmax(hidden)]));
+  },
+  'a guard of rows whose mask hides all keys': w => {
+    const seen = w.op('And', [causal(w), w.op('Not', [padding(w)])]);
+    const hidden = w.op('Where', [w.op('Not', [seen]), w.floats([lowest]), scores(w)]);
+    const rows = rowExtreme(w, 'ReduceMax', seen);
+    return values(w, w.op('Where', [rows, w.softmax(hidden), w.floats([0])]));
   },
   'a mask again after the softmax': w => {
     const mask = padding(w);

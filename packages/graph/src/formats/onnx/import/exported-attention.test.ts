@@ -44,6 +44,26 @@ describe.each(opsets)('attention as exporters of operator set %i decompose it', 
   });
 });
 
+test('probabilities that are replaced where any key is hidden are no guarded softmax', async () => {
+  const w = new ModelWriter(18);
+  const none = w.floats([Number.NEGATIVE_INFINITY]);
+  const [q, k, v] = ['q', 'k', 'v'] as const;
+  const scores = w.op('MatMul', [q, w.transpose(k, [0, 2, 1])]);
+  const seen = w.op('Cast', [w.op('Unsqueeze', ['mask', w.ints([1])])], { to: { int: 9 } });
+  const hidden = w.op('Where', [seen, scores, none]);
+  const isHidden = w.op('Cast', [w.op('Equal', [hidden, none])], { to: { int: 7 } });
+  const rows = w.op('Cast', [w.op('ReduceMax', [isHidden, w.ints([-1])])], { to: { int: 9 } });
+  const output = w.op('MatMul', [w.op('Where', [rows, w.floats([0]), w.softmax(hidden)]), v]);
+  const bytes = w.model(output);
+  const model = await fromOnnx(bytes);
+  const results = await model.run(engine, exportedInputs());
+  const fed = await runOnnx(bytes, exportedInputs(), { int64: ['mask'] });
+  // The second entry hides two keys from each row.
+  expect(Array.from((fed[output] as Tensor).toFloat32()).filter(x => x === 0)).toHaveLength(6 * 32);
+  expectClose(results[output] as Tensor, fed[output]);
+  model.release();
+});
+
 const models = join(sharedDir() ?? '', 'vectors/models');
 
 describe.skipIf(!existsSync(models))('an exported model that is written again', () => {

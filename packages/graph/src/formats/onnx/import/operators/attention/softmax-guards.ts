@@ -5,8 +5,11 @@ import type { Draft, DraftNode } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import type { Value } from '../../value.ts';
 
-const isConstant = (node: DraftNode | undefined, value: number): boolean =>
-  node?.kind === 'Constant' && `${node.given.value}` === `${value}`;
+/** The number of a constant with one number; NaN for any other operation. */
+function numberOf(draft: Draft, tensor: LogicalTensor | undefined): number {
+  const node = tensor && draft.producerOf(tensor);
+  return node?.kind === 'Constant' ? Number(node.given.value) : Number.NaN;
+}
 
 /** The softmax that produces a tensor; undefined for any other tensor. */
 function softmaxOf(draft: Draft, tensor: LogicalTensor): DraftNode | undefined {
@@ -14,32 +17,39 @@ function softmaxOf(draft: Draft, tensor: LogicalTensor): DraftNode | undefined {
   return node?.kind === 'SoftMax' ? node : undefined;
 }
 
-/** The number that all elements of a tensor have; NaN for any other tensor. */
-function uniform(draft: Draft, tensor: LogicalTensor, value: Value): number {
-  const node = draft.producerOf(tensor);
-  if (node?.kind === 'Constant') return Number(node.given.value);
-  const { values } = value.host?.() ?? { values: [] };
-  const [first = Number.NaN] = Array.from(values);
-  return Array.from(values).every(x => x === first) ? first : Number.NaN;
+/** Whether all elements of a value are known to be 0. */
+const isZero = ({ host }: Value): boolean => host !== null && Array.from(host().values).every(x => x === 0);
+
+/** The input of Where(condition, a, b) that is kept: 1 for a, 2 for b, 0 if both or neither are. */
+function keptInput(inputs: readonly LogicalTensor[], isKept: (tensor: LogicalTensor) => boolean): 0 | 1 | 2 {
+  const [a, b] = inputs.slice(1).map(isKept);
+  return a === b ? 0 : a ? 1 : 2;
 }
 
 /**
- * An operation that chooses by a condition between a kept tensor and another one; null if both or neither are
- * kept.
+ * The truths that replace a kept tensor, and whether they do so where they are false. With an axis, the
+ * condition may also be that all truths along the axis replace it.
  */
-function choice(
-  { inputs: [condition, a, b] }: Pick<DraftNode, 'inputs'>,
-  isKept: (tensor: LogicalTensor) => boolean,
-): {
-  readonly condition: number;
-  readonly keeps: 1 | 2;
-  readonly kept: LogicalTensor;
-  readonly other: LogicalTensor;
-} | null {
-  if (!condition || !a || !b || isKept(a) === isKept(b)) return null;
-  return isKept(a)
-    ? { condition: condition.id, keeps: 1, kept: a, other: b }
-    : { condition: condition.id, keeps: 2, kept: b, other: a };
+function replacing(
+  draft: Draft,
+  condition: LogicalTensor,
+  keeps: number,
+  axis?: unknown,
+): { readonly truths: LogicalTensor; readonly isNegated: boolean } {
+  let [x, isNegated] = [condition, keeps === 1];
+  let found = { truths: x, isNegated };
+  for (;;) {
+    if (x.dtype === 'bool') found = { truths: x, isNegated };
+    const { kind = '', inputs: [source, bound] = [], given } = draft.producerOf(x) ?? {};
+    // Exporters cast truths to numbers, add them up, and compare the number of them with 0.
+    const isKept = kind === 'TypeCast' || (kind === 'Greater' && numberOf(draft, bound) === 0);
+    // Not all are true if any is false.
+    const isAll =
+      (isNegated ? /^Reduce(Max|Sum)$/ : /^ReduceMin/).test(kind) && `${given?.axes}` === `${axis}`;
+    if (kind === 'LogicalNot') isNegated = !isNegated;
+    else if (!isKept && !isAll) return found;
+    x = source as LogicalTensor;
+  }
 }
 
 /**
@@ -48,6 +58,7 @@ function choice(
  *
  *     Where(IsNaN(p), 0, p)         is a softmax that gives 0 for such rows, with gradients of 0
  *     Where(mask, 0, p)             is so, too, where the scores of p are Where(mask, −large, s)
+ *     Where(all(mask), 0, p)        is so for all of a row of this mask, or of the mask scores = −∞
  *     Where(false, a, p)            is p
  */
 export function guardedSoftmax(
@@ -55,39 +66,39 @@ export function guardedSoftmax(
   inputs: readonly LogicalTensor[],
   call: NodeCall,
 ): LogicalTensor | null {
-  const outer = choice({ inputs }, tensor => softmaxOf(draft, tensor) !== undefined);
-  const softmax = outer && softmaxOf(draft, outer.kept);
-  const [scores] = softmax?.inputs ?? [];
+  const keeps = keptInput(inputs, tensor => softmaxOf(draft, tensor) !== undefined);
   const [condition] = inputs;
-  if (!outer || !softmax || !scores || !condition) return null;
-  const { kept: p } = outer;
+  const p = inputs[keeps];
+  const softmax = p && softmaxOf(draft, p);
+  const [scores] = softmax?.inputs ?? [];
+  if (!softmax || !scores || !condition) return null;
   const test = draft.producerOf(condition);
   const isWhole = `${shapeOf(p)}` === `${shapeOf(condition)}`;
-  if (isWhole && outer.keeps === 2 && isConstant(test, 0)) return p;
-  if (uniform(draft, outer.other, call.input(outer.keeps === 1 ? 2 : 1)) !== 0) return null;
+  if (isWhole && keeps === 2 && numberOf(draft, condition) === 0) return p;
+  if (!isZero(call.input(3 - keeps))) return null;
   const guarded = (of: LogicalTensor): LogicalTensor =>
     draft.op('SoftMax', [of], { ...softmax.given, mode: 'inf_as_zero' }, p.dtype);
   const isOfNaN = test?.kind === 'NotEqual' && test.inputs.every(({ id }) => id === p.id);
-  if (isOfNaN && outer.keeps === 2) return guarded(scores);
-  const masked = draft.producerOf(scores);
-  if (masked?.kind !== 'Select' && masked?.kind !== 'Where') return null;
-  const isFill = (tensor: LogicalTensor): boolean => {
-    const node = draft.producerOf(tensor);
-    return node?.kind === 'Constant' && Number(node.given.value) < -1e4;
-  };
-  const inner = choice(masked, tensor => !isFill(tensor));
-  if (inner?.condition !== outer.condition || inner.keeps !== outer.keeps) return null;
-  const none = draft.scalar(Number.NEGATIVE_INFINITY, scores.dtype);
-  const [a, b] = inner.keeps === 1 ? [inner.kept, none] : [none, inner.kept];
-  return guarded(draft.select(condition, a, b));
+  if (isOfNaN && keeps === 2) return guarded(scores);
+  const { truths, isNegated } = replacing(draft, condition, keeps, softmax.given.axis);
+  const compared = draft.producerOf(truths);
+  const [left, right] = compared?.inputs ?? [];
+  const isOfScores = compared?.kind === 'Equal' && left?.id === scores.id && !isNegated;
+  if (isOfScores && numberOf(draft, right) === -Infinity) return guarded(scores);
+  // Only Select and Where have a condition and two more inputs.
+  const [mask, a, b] = draft.producerOf(scores)?.inputs ?? [];
+  if (mask?.dtype !== 'bool' || !a || !b) return null;
+  const own = keptInput([mask, a, b], tensor => !(numberOf(draft, tensor) < -1e4));
+  const hidden = replacing(draft, mask, own);
+  if (own === 0 || hidden.truths.id !== truths.id || hidden.isNegated !== isNegated) return null;
+  const none = draft.scalar(-Infinity, scores.dtype);
+  return guarded(draft.select(mask, own === 1 ? a : none, own === 1 ? none : b));
 }
 
 /** a ∧ b; an operand that is false everywhere is the result. */
 export function both(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTensor {
   const whole = broadcastShapes('And', ...(tensors.map(shapeOf) as [readonly number[], readonly number[]]));
-  const never = tensors.find(
-    tensor => isConstant(draft.producerOf(tensor), 0) && `${shapeOf(tensor)}` === `${whole}`,
-  );
+  const never = tensors.find(tensor => numberOf(draft, tensor) === 0 && `${shapeOf(tensor)}` === `${whole}`);
   return never ?? draft.op('LogicalAnd', tensors, {}, 'bool');
 }
 

@@ -62,10 +62,18 @@ function reduction(
           return axes.length > 0
             ? draft.op(kind, [x], { axes, keep_dims: keeps })
             : draft.reshape(reduced(x), to);
-        if (kind === 'ReduceSum') return draft.reshape(integerSum(draft, x, count, reduced), to);
-        if (kind === 'ReduceMax' || kind === 'ReduceMin')
-          return draft.reshape(integerExtreme(draft, kind, x, reduced), to);
-        return draft.reshape(reduced(x), to);
+        const cast = draft.producerOf(x);
+        const [truths = x] = cast?.kind === 'TypeCast' ? cast.inputs : [];
+        const exact = (): LogicalTensor => {
+          // A number of truths is exact in f32.
+          if (count && truths.dtype === 'bool')
+            return draft.cast(reduced(draft.cast(truths, 'f32')), x.dtype);
+          if (kind === 'ReduceSum') return integerSum(draft, x, count, reduced);
+          return kind === 'ReduceMax' || kind === 'ReduceMin'
+            ? integerExtreme(draft, kind, x, reduced)
+            : reduced(x);
+        };
+        return draft.reshape(exact(), to);
       },
     };
   };
