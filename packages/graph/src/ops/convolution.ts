@@ -19,15 +19,11 @@ const attributes = {
   data_format: { type: 'string', default: 'NCX', among: ['NCX'] },
   weights_format: { type: 'string', default: 'OIX', among: ['OIX'] },
 } as const;
-/** The attributes of a gradient: the geometry of the windows, and the shape of the gradient. */
-const backwardAttributes = {
-  strides: list as typeof list,
-  pads_begin: list as typeof list,
-  pads_end: list as typeof list,
-  dilations: list as typeof list,
-  groups: groups as typeof groups,
-  shape: list as typeof list,
-} as const;
+/** The attributes of a gradient: those of the convolution, and the shape of the gradient. */
+const backwardAttributes: typeof attributes & { readonly shape: typeof list } = {
+  ...attributes,
+  shape: list,
+};
 
 export const convolutionSchemas = {
   Convolution: {
@@ -47,11 +43,7 @@ export const convolutionSchemas = {
   },
 } as const;
 
-type Geometry = Omit<ResolvedAttributes<typeof backwardAttributes>, 'shape'>;
-
-const geometryOf = ({ strides, pads_begin, pads_end, dilations, groups }: Geometry): Geometry => ({
-  ...{ strides, pads_begin, pads_end, dilations, groups },
-});
+type Geometry = ResolvedAttributes<typeof attributes>;
 
 /** Checks that a gradient has the shape of the convolution's result. */
 function checkGradient(
@@ -133,10 +125,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
       const backward = (by: string, operands: LogicalTensor[], like: LogicalTensor): LogicalTensor => {
         // The gradient of a 16-bit result may be f32.
         const cast = operands.map(t => builder.cast(t, dy.dtype));
-        return builder.op(`ConvolutionBackward${by}`, cast, {
-          ...geometryOf(a),
-          shape: builder.shapeOf(like),
-        });
+        return builder.op(`ConvolutionBackward${by}`, cast, { ...a, shape: builder.shapeOf(like) });
       };
       return [
         () => backward('Data', [dy, builder.forward(weights)], src),

@@ -32,7 +32,7 @@ function section({ kind, inputs, outputs, attributes }: Operation): string[] {
 
 function portText({ name, type, among, optional, variadic }: PortSchema): string {
   const count = variadic ? ' (any number)' : optional ? ' (optional)' : '';
-  return `\`${name}\`${count}: ${type} of ${among.join(', ')}`;
+  return `\`${name}\`${count}: ${type ? `${type} of` : 'each of'} ${among.join(', ')}`;
 }
 
 function attributeRow([name, { type, required, among, default: standard }]: [

@@ -16,11 +16,9 @@ import { isPerScore, type MatchLowering } from './match-lowering.ts';
 import { isScalar } from './operand-reader.ts';
 import { scoreProgram } from './score-program.ts';
 
-const dimensionsMoved = 'the dimensions of the probabilities are reordered before their product with v';
-const notRounded =
-  'the probabilities are not quantized by one scale > 0 and the same zero point in both directions';
-const droppedBefore =
-  'the dropout factor of the graph multiplies the probabilities before they are quantized';
+const dimensionsMoved = 'the dimensions of P are reordered before the product P·v';
+const notRounded = 'P is not quantized by one scale > 0 with one zero point in both directions';
+const droppedBefore = 'the dropout factor multiplies P before P is quantized';
 
 /** Why a forward pass cannot be an attention call, whatever its shapes are; null if it may be one. */
 export function notForward({ after }: ForwardParts): string | null {

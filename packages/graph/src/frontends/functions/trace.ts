@@ -184,9 +184,9 @@ function portOf<P>(ports: readonly P[], n: number): P {
 function lettersOf({ inputs }: Operation, operands: readonly Operand[]): Map<string, GraphDType> {
   const letters = new Map<string, GraphDType>();
   operands.forEach((operand, n) => {
-    const { type, variadic } = portOf(inputs, n);
+    const { type } = portOf(inputs, n);
     // A caller without types may pass null, which `apply` refuses.
-    if (operand && !isNumber(operand) && !variadic && !letters.has(type)) letters.set(type, operand.dtype);
+    if (operand && !isNumber(operand) && type && !letters.has(type)) letters.set(type, operand.dtype);
   });
   return letters;
 }

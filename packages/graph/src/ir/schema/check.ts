@@ -57,7 +57,7 @@ function checkDTypes(
       throw new InvalidOperationError(label, `${place} must be ${port.among.join(', ')}, got ${dtype}`);
     }
     const first = bound.get(port.type) ?? dtype;
-    if (!port.variadic && dtype !== first) {
+    if (port.type && dtype !== first) {
       throw new InvalidOperationError(
         label,
         `${place} must be ${first}, as another of its tensors is, got ${dtype}`,

@@ -3,7 +3,10 @@ import { type GraphDType, graphDTypeNames } from '../tensor/dtype.ts';
 /** An input or output of an operation. */
 export interface PortSchema {
   readonly name: string;
-  /** The letter of the port's dtype. Ports with the same letter have the dtype of the first of them. */
+  /**
+   * The letter of the port's dtype: all tensors of ports with this letter have one dtype. Empty if each
+   * tensor has a dtype of its own.
+   */
   readonly type: string;
   readonly among: readonly GraphDType[];
   readonly optional?: boolean;
@@ -25,7 +28,7 @@ const dtypeSets: Readonly<Record<string, readonly GraphDType[]>> = {
 export function parsePorts(ports: string): readonly PortSchema[] {
   return ports.split(' ').flatMap(port => {
     const [, dots, name, question, type, dtypes = 'floats'] =
-      /^(\.\.\.)?(\w+)(\?)?:(\w+)(?:=(.+))?$/.exec(port) ?? [];
+      /^(\.\.\.)?(\w+)(\?)?:(\w*)(?:=(.+))?$/.exec(port) ?? [];
     if (name === undefined) return [];
     const among = dtypes.split('|').flatMap(dtype => dtypeSets[dtype] ?? [dtype as GraphDType]);
     return { name, type, among, ...(question && { optional: true }), ...(dots && { variadic: true }) };

@@ -8,7 +8,7 @@ import type { AttributeSchema, AttributeTypes } from './attribute.ts';
  * `inputs` and `outputs` list ports in order, separated by spaces: `src:T` is a tensor whose dtype is bound
  * to the letter T, and tensors with the same letter have the same dtype; `bias?:T` is optional; `...src:T` is
  * any number of tensors. The dtypes are the floats f32, bf16 and f16, or those listed after `=`:
- * `labels:I=i32|u32`.
+ * `labels:I=i32|u32`. Without a letter, each tensor has a dtype of its own: `...src:=any`.
  */
 export interface OperationSchema {
   readonly inputs: string;

@@ -19,8 +19,8 @@ import { attentionNames } from './names.ts';
 import { gradientOf, sdpaGradient } from './sdpa-gradient.ts';
 
 const schema = {
-  inputs: '...operand:T=any',
-  outputs: '...result:U=any',
+  inputs: '...operand:=any',
+  outputs: '...result:=any',
   attributes: {
     operands: { type: 'string', required: true },
     results: { type: 'string', required: true },

@@ -32,11 +32,7 @@ function startsOf(sizes: readonly number[]): number[] {
 export const concatOperations: readonly Operation[] = defineOperations(concatSchemas, {
   /** The tensors concatenated along an axis. */
   Concat: {
-    constraint: ({ inputs, outputs: [dst] }) => {
-      if (inputs.length === 0) return 'takes one tensor or more';
-      const other = inputs.find(t => t.dtype !== dst.dtype);
-      return other ? `takes tensors of one dtype, got ${dst.dtype} and ${other.dtype}` : null;
-    },
+    constraint: ({ inputs }) => (inputs.length === 0 ? 'takes one tensor or more' : null),
     infer: ({ attributes: { axis }, inputs }) => {
       const shapes = inputs.map(({ shape }) => shape);
       const [first] = shapes;
@@ -80,12 +76,10 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
   },
   /** src split along an axis into parts of the given sizes. */
   Split: {
-    constraint: ({ attributes: { sizes }, inputs: [src], outputs }) => {
-      if (outputs.length !== sizes.length)
-        return `has ${sizes.length} outputs for sizes [${sizes}], got ${outputs.length}`;
-      const other = outputs.find(t => t.dtype !== src.dtype);
-      return other ? `must have outputs of the dtype of src, ${src.dtype}, got ${other.dtype}` : null;
-    },
+    constraint: ({ attributes: { sizes }, outputs }) =>
+      outputs.length === sizes.length
+        ? null
+        : `has ${sizes.length} outputs for sizes [${sizes}], got ${outputs.length}`,
     infer: ({ attributes: { axis, sizes }, inputs: [{ shape }] }) => {
       if (shape === null) return sizes.map(() => null);
       const d = checkedAxis('Split', axis, shape);

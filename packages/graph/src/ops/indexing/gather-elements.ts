@@ -35,10 +35,10 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
       if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
       return [indices.shape];
     },
-    gradient: ({ builder, attributes: { axis }, inputs: [src, indices], dy }) => {
-      const zero = (): typeof dy => builder.constant(0, dy.dtype, builder.shapeOf(src));
-      return [() => builder.op('ScatterElements', [zero(), builder.forward(indices), dy], { axis }), null];
-    },
+    gradient: ({ builder, attributes: { axis }, inputs: [src, indices], dy }) => [
+      () => scattered(builder, dy, indices, axis, src),
+      null,
+    ],
     lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {
       const { shape } = src.desc;
       const d = checkedAxis('GatherElements', axis, shape);
@@ -95,6 +95,18 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     },
   },
 });
+
+/** The gradient of elements that were taken at `indices` along an axis of `src`: zero for the others. */
+export function scattered(
+  builder: GradientBuilder,
+  dy: LogicalTensor,
+  indices: LogicalTensor,
+  axis: number,
+  src: LogicalTensor,
+): LogicalTensor {
+  const zeros = builder.constant(0, dy.dtype, builder.shapeOf(src));
+  return builder.op('ScatterElements', [zeros, builder.forward(indices), dy], { axis });
+}
 
 /**
  * Writes the gradient of elements that were written at indices along an axis: the gradient of the result at

@@ -3,7 +3,7 @@ import type { Operation } from '../../ir/schema/operation.ts';
 
 export const structureSchemas = {
   End: { inputs: 'src:T=any', outputs: '', attributes: {} },
-  Wildcard: { inputs: '...src:T=any', outputs: '...dst:U=any', attributes: {} },
+  Wildcard: { inputs: '...src:=any', outputs: '...dst:=any', attributes: {} },
 } as const;
 
 /** Operations that compute nothing. */

@@ -5,6 +5,7 @@ import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { scattered } from '../indexing/gather-elements.ts';
 import { indexWith } from '../indexing/slice.ts';
 
 export const orderSchemas = {
@@ -97,9 +98,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
       outputs: [, indices],
       outputGradients: [dy],
     }) => {
-      if (!dy) return [];
-      const zero = (): typeof dy => builder.constant(0, dy.dtype, builder.shapeOf(src));
-      return [() => builder.op('ScatterElements', [zero(), builder.forward(indices), dy], { axis })];
+      return dy ? [() => scattered(builder, dy, indices, axis, src)] : [];
     },
     lower: ({ map, reduced, temporary, inputs: [src], outputs: [values, indices] }, { attributes }) => {
       const { axis, k } = attributes;

@@ -143,11 +143,9 @@ export function sharedPartition<T extends TensorDesc>(
     } finally {
       uploads.release();
     }
-    const given = own.outputs.flatMap(({ id }) => {
-      const tensor = checked.onEngine.get(id);
-      return tensor ? [[id, tensor] as const] : [];
-    });
-    return { ...allocated, ...Object.fromEntries(given) };
+    const results: Record<number, T> = {};
+    for (const { id } of own.outputs) results[id] = allocated[id] ?? (checked.onEngine.get(id) as T);
+    return results;
   }
 
   /** Runs the program, or its operations one by one. */
@@ -220,14 +218,12 @@ function boundTensors<T extends TensorDesc>(
   upload: (tensor: Tensor, id: number) => T,
   results: Readonly<Record<number, T>> = {},
 ): BoundTensors<T> {
-  const uploaded = new Map<number, T>();
   return {
     host: id => onHost.get(id),
     tensor(id) {
       const host = onHost.get(id);
-      const known = onEngine.get(id) ?? results[id] ?? uploaded.get(id) ?? (host && upload(host, id));
+      const known = onEngine.get(id) ?? results[id] ?? (host && upload(host, id));
       if (known === undefined) throw new InvalidArgumentError(`tensor ${id}`, 'is not bound');
-      if (host) uploaded.set(id, known);
       return known;
     },
   };
