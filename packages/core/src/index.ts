@@ -40,7 +40,7 @@ export * from './layout/index.ts';
 export { type BlockAxis, type BlockScaleLayout, blockScaleShape, MXFP8_BLOCK } from './mxfp8/block-scales.ts';
 export { dequantiseMxfp8, type Mxfp8DType, type Mxfp8Tensor, quantiseMxfp8 } from './mxfp8/quantise.ts';
 export { checkStorage } from './tensor/checks/check-storage.ts';
-export { checkShape } from './tensor/checks/check-tensor.ts';
+export { checkNoOverlap, checkShape } from './tensor/checks/check-tensor.ts';
 export { copyTensor } from './tensor/copy.ts';
 export { decodeArray, encodeArray } from './tensor/dtype/convert.ts';
 export { type DType, type DTypeInfo, dtypeInfo, isDType, type TypedArray } from './tensor/dtype/dtype.ts';
@@ -50,12 +50,13 @@ export * from './tensor/dtype/float-layout.ts';
 export { type HostArray, isHostArray, numberAt } from './tensor/host-array.ts';
 export { reshapedStrides } from './tensor/reshape.ts';
 export { encodeSafetensors, type NamedTensors, writeSafetensors } from './tensor/safetensors.ts';
-export type { Shape, Strides } from './tensor/shape.ts';
+export type { Shape, StridedShape, Strides } from './tensor/shape.ts';
 export {
   contiguousStrides,
   elementCount,
   elementsSpanned,
   isContiguous,
+  isOverlapping,
   maxOffset,
   sameShape,
 } from './tensor/shape.ts';

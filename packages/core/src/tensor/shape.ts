@@ -34,14 +34,31 @@ export function maxOffset(shape: Shape, strides: Strides): number {
 }
 
 /** A shape with its strides. */
-interface StridedShape {
+export interface StridedShape {
+  /** The extents. */
   readonly shape: Shape;
+  /** In elements. */
   readonly strides: Strides;
 }
 
 /** The elements from the first to the last of a tensor, gaps included; 0 for a tensor without elements. */
 export function elementsSpanned({ shape, strides }: StridedShape): number {
   return shape.includes(0) ? 0 : maxOffset(shape, strides) + 1;
+}
+
+/**
+ * Whether two elements may have the same offset: some dimension has a stride smaller than the span of the
+ * dimensions inside it.
+ */
+export function isOverlapping({ shape, strides }: StridedShape): boolean {
+  const steps = shape.map((n, d) => [strides[d], n - 1]).filter(([, count]) => count > 0);
+  let span = 1;
+  const isInside = ([stride, count]: readonly number[]): boolean => {
+    const isSmaller = stride < span;
+    span += count * stride;
+    return isSmaller;
+  };
+  return !shape.includes(0) && steps.sort(([a], [b]) => a - b).some(isInside);
 }
 
 /**

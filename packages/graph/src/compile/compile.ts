@@ -1,4 +1,4 @@
-import { type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { checkNoOverlap, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
 import { inferShapes } from '../ir/infer.ts';
@@ -49,8 +49,8 @@ export interface CompiledProgram {
 
 /**
  * Writes a group as a program for an engine.
- * @throws InvalidShapeError when shapes are unknown or do not fit; UnsupportedError when the engine cannot
- * run an attention operation.
+ * @throws InvalidShapeError when shapes are unknown or do not fit; InvalidArgumentError for an output in
+ * which elements share an offset; UnsupportedError when the engine cannot run an attention operation.
  */
 export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): CompiledProgram {
   const tensors = resolveShapes(group);
@@ -95,7 +95,10 @@ function beginProgram(
     return known;
   };
   const bind = (kind: 'input' | 'output', { id }: LogicalTensor): void => {
-    if (!builder.valueOf(id)) builder.bind(kind, id, storageDesc(tensor(id)));
+    if (builder.valueOf(id)) return;
+    const desc = storageDesc(tensor(id));
+    if (kind === 'output') checkNoOverlap(`tensor ${id}`, desc);
+    builder.bind(kind, id, desc);
   };
   for (const t of inputs) bind('input', t);
   for (const t of outputs) bind('output', t);

@@ -60,3 +60,33 @@ test('a destroyed tensor is reported as destroyed', async () => {
   gone.destroy();
   await expect(g.run(engine, { [x.id]: gone })).rejects.toThrow('tensor 0 was destroyed');
 });
+
+test.each([
+  ['two elements at one offset', [1, 1]],
+  ['an expanded dimension', [0, 1]],
+  ['rows that interleave', [2, 2]],
+])('an output with %s is refused, because one element would overwrite another', async (_, strides) => {
+  const refused = `tensor 1 must not overlap itself in memory, got strides [${strides}]`;
+  const graphOf = (declared?: number[]) => {
+    const g = new Graph();
+    const x = g.tensor({ dtype: 'f32', shape: [2, 2] });
+    const y = g.tensor({ dtype: 'f32', shape: [2, 2], strides: declared });
+    g.op('Exp', { inputs: [x], outputs: [y] });
+    return { g: g.finalize(), x, y };
+  };
+  const declared = graphOf(strides);
+  const input = Tensor.zeros([2, 2]);
+  await expect(declared.g.run(cpuEngine(), { [declared.x.id]: input })).rejects.toThrow(refused);
+  const { g, y } = graphOf();
+  const outputs = { [y.id]: { shape: [2, 2], strides } };
+  expect(() => g.partitions()[0].compile(cpuEngine(), { outputs })).toThrow(refused);
+});
+
+test('an input may be expanded, and the rows of an output may have gaps', async () => {
+  const g = new Graph();
+  const x = g.tensor({ dtype: 'f32', shape: [2, 2] });
+  const y = g.tensor({ dtype: 'f32', shape: [2, 2], strides: [3, 1] });
+  g.op('Exp', { inputs: [x], outputs: [y] });
+  const results = await g.run(cpuEngine(), { [x.id]: Tensor.zeros([1, 2]).expand([2, 2]) });
+  expect([...results[y.id].toFloat32()]).toEqual([1, 1, 1, 1]);
+});

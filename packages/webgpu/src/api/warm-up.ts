@@ -4,10 +4,10 @@ import {
   checkProblem,
   contiguousDesc,
   InvalidArgumentError,
+  isOverlapping,
 } from '@tilewise/core';
 import { describeValue } from '@tilewise/philox/errors';
 import type { GpuContext } from '../runtime/context.ts';
-import { isOverlapping } from './plan/check-plan-options.ts';
 import type { Plan } from './plan/plan.ts';
 import { planSdpaBackward } from './plan/plan-backward.ts';
 import { planSdpa } from './plan/plan-forward.ts';

@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
-import { type Shape, sameShape } from '../shape.ts';
+import { isOverlapping, type Shape, type StridedShape, sameShape } from '../shape.ts';
 import type { TensorDesc } from '../tensor-desc.ts';
 
 const areCounts = (list: unknown): boolean =>
@@ -25,6 +25,18 @@ export function checkTensor(argument: string, t: TensorDesc, what = 'a tensor'):
 export function checkShape(argument: string, shape: Shape, expected: Shape): void {
   if (!sameShape(shape, expected))
     throw new InvalidShapeError(argument, `must have shape [${expected}], got [${shape}]`);
+}
+
+/**
+ * Checks that no element of a result overwrites another.
+ * @throws InvalidArgumentError for a layout in which two elements may have the same offset.
+ */
+export function checkNoOverlap(argument: string, layout: StridedShape): void {
+  if (!isOverlapping(layout)) return;
+  throw new InvalidArgumentError(
+    argument,
+    `must not overlap itself in memory, got strides [${layout.strides}]`,
+  );
 }
 
 /** @throws as `checkTensor` and `checkShape`; InvalidDTypeError for a dtype other than the expected one. */

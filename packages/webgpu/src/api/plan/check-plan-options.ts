@@ -1,4 +1,5 @@
 import {
+  checkNoOverlap,
   checkShape,
   dtypeTraits,
   InvalidArgumentError,
@@ -50,27 +51,7 @@ export function checkResultLayout(argument: string, desc: OperandDesc, dense: Op
     throw new InvalidDTypeError(argument, `must be a float dtype, got ${desc.dtype}`);
   }
   checkShape(argument, desc.shape, shape);
-  if (isOverlapping(desc)) {
-    throw new InvalidArgumentError(
-      argument,
-      `must give each element an offset of its own, got strides [${desc.strides}] for shape [${shape}]`,
-    );
-  }
-}
-
-/**
- * Whether two elements of a layout may have the same offset: some dimension has a stride smaller than the
- * span of the dimensions inside it.
- */
-export function isOverlapping({ shape, strides }: OperandDesc): boolean {
-  if (shape.includes(0)) return false;
-  const dims = shape.flatMap((n, d): [number, number][] => (n > 1 ? [[strides[d] ?? 0, n - 1]] : []));
-  let span = 1;
-  for (const [stride, steps] of dims.sort(([a], [b]) => a - b)) {
-    if (stride < span) return true;
-    span += steps * stride;
-  }
-  return false;
+  checkNoOverlap(argument, desc);
 }
 
 /**
