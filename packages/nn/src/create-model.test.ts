@@ -45,3 +45,10 @@ test('weights of a new model have the requested dtype, and a deviation may depen
     'deviation must be a number ≥ 0, or a function, got -1',
   );
 });
+
+test('a weight that no memory holds is refused as such', () => {
+  const definition = readModel({ ...tinyLlama, vocab_size: 2 ** 31 - 1, tie_word_embeddings: false });
+  expect(() => createModel(definition, { engine })).toThrow(
+    expect.objectContaining({ code: 'OUT_OF_MEMORY' }),
+  );
+});

@@ -1,10 +1,11 @@
-import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { fillNormal, toU64 } from '@tilewise/philox';
 import type { ModelDefinition } from './architectures/architecture.ts';
 import { checkFields, type FieldRules } from './checks/check-fields.ts';
 import { anything, fromZero, numberOrFunction } from './checks/rules.ts';
 import { LoadedModel } from './load-model.ts';
 import { type LoadOptions, loadRules } from './model/model.ts';
+import { uploadAll } from './model/upload.ts';
 import { checkDefinition, layersOf, type WeightDType } from './model/weights.ts';
 
 /** How the weights of a new model are initialised. */
@@ -30,7 +31,8 @@ const createRules: FieldRules<CreateOptions<TensorDesc>> = {
  * A new model with random weights: norms begin at 1, biases at 0, and other weights are drawn from a normal
  * distribution. The name of a weight chooses its random stream, so that the order of weights does not matter.
  * @param definition `readModel(config)`, or your own definition.
- * @throws InvalidArgumentError for invalid options, and for a deviation that is negative or not finite.
+ * @throws InvalidArgumentError for invalid options, and for a deviation that is negative or not finite;
+ * TilewiseError `OUT_OF_MEMORY` for a weight that does not fit into memory.
  */
 export function createModel<T extends TensorDesc>(
   definition: ModelDefinition,
@@ -41,22 +43,20 @@ export function createModel<T extends TensorDesc>(
   const { engine, dtype = 'f32', autocast, seed = 0, deviation = 0.02 } = options;
   toU64(seed, 'seed');
   const layers = layersOf(definition);
-  const valuesOf = (name: string, shape: readonly number[]): Float32Array => {
-    const values = new Float32Array(elementCount(shape));
+  const weights = uploadAll(engine, layers.weights, (shape, name) => {
+    const tensor = Tensor.zeros(shape);
+    const values = tensor.data as Float32Array;
     const initial = layers.initial.get(name);
-    if (initial !== 'random') return values.fill(initial ?? 0);
-    const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);
-    if (!fromZero.holds(scale))
-      throw new InvalidArgumentError('deviation', `${fromZero.rule}, got ${scale} for '${name}'`);
-    fillNormal(values, { seed, subsequence: hash(name) });
-    for (let n = 0; n < values.length; n++) values[n] *= scale;
-    return values;
-  };
-  const weights = new Map<string, T>();
-  for (const [name, shape] of layers.weights) {
-    const tensor = Tensor.wrap(valuesOf(name, shape), { dtype: 'f32', shape });
-    weights.set(name, engine.upload(tensor.cast(dtype)));
-  }
+    if (initial !== 'random') values.fill(initial ?? 0);
+    else {
+      const scale = typeof deviation === 'number' ? deviation : deviation(name, shape);
+      if (!fromZero.holds(scale))
+        throw new InvalidArgumentError('deviation', `${fromZero.rule}, got ${scale} for '${name}'`);
+      fillNormal(values, { seed, subsequence: hash(name) });
+      for (let n = 0; n < values.length; n++) values[n] *= scale;
+    }
+    return tensor.cast(dtype);
+  });
   return new LoadedModel(engine, definition, layers, weights, autocast);
 }
 

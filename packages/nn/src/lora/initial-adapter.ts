@@ -2,6 +2,7 @@ import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
 import { type AdapterConfig, type AdapterWeights, isTarget } from '../model/adapter.ts';
 import type { Model } from '../model/model.ts';
+import { uploadAll } from '../model/upload.ts';
 import { adapterShapes } from './peft-files.ts';
 
 /**
@@ -20,16 +21,16 @@ export function initialAdapter<T extends TensorDesc>(
     const rule = `has '${unused}', but the linear layers are ${[...ends].join(', ')}`;
     throw new InvalidArgumentError('lora.targets', rule);
   }
-  const shapes = [...adapterShapes(config, layers.linear)];
-  const tensors = shapes.map(([name, shape], n) => {
-    if (name.endsWith('.lora_B.weight')) return [name, engine.upload(Tensor.zeros(shape))] as const;
-    const bound = 1 / Math.sqrt(shape[1]);
-    const stream = new PhiloxStream(seed, { subsequence: n });
-    const values = Float32Array.from(
-      { length: shape[0] * shape[1] },
-      () => bound * (2 * stream.nextUniform() - 1),
-    );
-    return [name, engine.upload(Tensor.from(values, shape))] as const;
+  let stream = 0;
+  const tensors = uploadAll(engine, adapterShapes(config, layers.linear), ([rows, columns], name) => {
+    const random = new PhiloxStream(seed, { subsequence: stream++ });
+    const tensor = Tensor.zeros([rows, columns]);
+    if (name.endsWith('.lora_B.weight')) return tensor;
+    const bound = 1 / Math.sqrt(columns);
+    (tensor.data as Float32Array).forEach((_, n, values) => {
+      values[n] = bound * (2 * random.nextUniform() - 1);
+    });
+    return tensor;
   });
   return { config, tensors: Object.fromEntries(tensors) };
 }

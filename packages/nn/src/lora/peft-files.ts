@@ -14,6 +14,7 @@ import {
   type LoraConfig,
   loraNames,
 } from '../model/adapter.ts';
+import { uploadAll } from '../model/upload.ts';
 import { checkWeight } from '../model/weights.ts';
 
 const configFile = 'adapter_config.json';
@@ -110,8 +111,7 @@ export async function loadAdapter<T extends TensorDesc>(
   const missing = [...shapes.keys()].find(name => !loaded.has(name));
   if (missing !== undefined)
     throw new CheckpointError({ file: weightsFile, tensor: PREFIX + missing }, 'is missing');
-  const tensors = Object.fromEntries([...loaded].map(([name, tensor]) => [name, engine.upload(tensor)]));
-  return { config, tensors };
+  return { config, tensors: Object.fromEntries(uploadAll(engine, loaded, tensor => tensor)) };
 }
 
 /** The shapes of an adapter's matrices, by name. */

@@ -7,6 +7,7 @@ import { type AdapterConfig, loraRules } from '../model/adapter.ts';
 import { downloadAll } from '../model/download.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import { checkModel, type Model } from '../model/model.ts';
+import { uploadAll } from '../model/upload.ts';
 import { gradientPasses } from './gradient-passes.ts';
 import { initialLossScale, type LossScale, nextLossScale } from './loss-scale.ts';
 import { bucketsOf } from './optimizer/buckets.ts';
@@ -210,15 +211,9 @@ function restored<T extends TensorDesc>(
     const rule = `has no '${name}' of shape [${shape}]: it is the state of another run`;
     throw new InvalidArgumentError('from', rule);
   }
-  const { engine } = model;
-  const uploaded = new Map<string, T>();
-  try {
-    for (const [name, { dtype }] of own)
-      uploaded.set(name, engine.upload((tensors.get(name) as Tensor).cast(dtype)));
-  } catch (error) {
-    for (const tensor of uploaded.values()) engine.release(tensor);
-    throw error;
-  }
+  const uploaded = uploadAll(model.engine, own, ({ dtype }, name) =>
+    (tensors.get(name) as Tensor).cast(dtype),
+  );
   model.releaseReplaced(own.values());
   return uploaded;
 }

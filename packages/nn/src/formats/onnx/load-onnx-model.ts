@@ -6,6 +6,7 @@ import { inDType, type LinearShape, type Scope, withAdapter } from '../../archit
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { anything, callback, oneOf, required, text } from '../../checks/rules.ts';
 import { type LoadOptions, loadRules, Model } from '../../model/model.ts';
+import { uploadAll } from '../../model/upload.ts';
 import { linearLayers } from './linear-layers.ts';
 import { onnxInputs } from './onnx-inputs.ts';
 import { tiedWeights } from './tied-weights.ts';
@@ -114,10 +115,8 @@ export async function loadOnnxModel<T extends TensorDesc>(
     },
   };
   const shapesOf = new Map([...own].map(([name, { shape }]) => [name, shape] as const));
-  const uploaded = [...own].map(
-    ([name, value]) => [name, engine.upload(dtype ? value.cast(dtype) : value)] as const,
-  );
-  return new Model(engine, definition, { weights: shapesOf, linear }, new Map(uploaded), options.autocast);
+  const uploaded = uploadAll(engine, own, value => (dtype ? value.cast(dtype) : value));
+  return new Model(engine, definition, { weights: shapesOf, linear }, uploaded, options.autocast);
 }
 
 /** Whether a tensor looks like an additive mask: one of its numbers is −1e4 or less. */
