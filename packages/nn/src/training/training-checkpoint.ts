@@ -1,4 +1,6 @@
 import { Tensor, type TensorDesc, writeSafetensors } from '@tilewise/core';
+import { checkArgument } from '../checks/check-fields.ts';
+import { callback, hasMethod } from '../checks/rules.ts';
 import { type ByteSource, CheckpointError, readSafetensors } from '../files/checkpoint/index.ts';
 import { bytesOf } from '../model/bytes.ts';
 import { downloadCopy } from '../model/download.ts';
@@ -18,13 +20,15 @@ const LOSS_SCALE = 'loss_scale';
  * @param write takes the next bytes and the size of the whole file; the next chunk waits for its promise.
  * @param metadata your own strings to store with it, under other names than `step` and `loss_scale`, which
  * the file uses itself.
- * @throws the errors of `write`.
+ * @throws InvalidArgumentError for anything but a trainer and a function; the errors of `write`.
  */
-export function writeCheckpoint<T extends TensorDesc>(
+export async function writeCheckpoint<T extends TensorDesc>(
   trainer: Trainer<T>,
   write: (chunk: Uint8Array, bytes: number) => unknown,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
+  checkArgument('trainer', trainer, { rule: 'must be a trainer', holds: x => hasMethod(x, 'withState') });
+  checkArgument('write', write, callback);
   return trainer.withState(async ({ steps, lossScale, tensors }, engine) => {
     const scale = lossScale && {
       [LOSS_SCALE]: `${lossScale.value} ${lossScale.steady} ${lossScale.skipped ?? 0}`,

@@ -1,6 +1,7 @@
 import type { Tensor } from '@tilewise/core';
+import { checkArgument } from '../../checks/check-fields.ts';
 import { CheckpointError } from '../sources/checkpoint-error.ts';
-import { isObject, type ModelFiles, readJson } from '../sources/model-files.ts';
+import { filesRule, isObject, type ModelFiles, readJson } from '../sources/model-files.ts';
 import { readSafetensors } from './read-safetensors.ts';
 
 /** A tensor of a checkpoint, and the file that it is in. */
@@ -21,12 +22,14 @@ const index = 'model.safetensors.index.json';
  * the shards that `model.safetensors.index.json` lists.
  * @param select whether a tensor is wanted; the bytes of others are skipped, and shards without wanted
  * tensors are not opened.
- * @throws CheckpointError for missing or damaged files, and if the index and a shard disagree.
+ * @throws CheckpointError for missing or damaged files, and if the index and a shard disagree;
+ * InvalidArgumentError for an argument that is not the files of a model.
  */
 export async function* readCheckpoint(
   files: ModelFiles,
   select: (name: string) => boolean = () => true,
 ): AsyncGenerator<CheckpointTensor, void, undefined> {
+  checkArgument('files', files, filesRule);
   const source = await files.open(whole);
   if (source !== null) {
     for await (const [name, tensor] of readSafetensors(source, { file: whole, select })) {

@@ -1,4 +1,6 @@
 import type { Tensor } from '@tilewise/core';
+import { checkArgument } from '../../checks/check-fields.ts';
+import { callback } from '../../checks/rules.ts';
 import { ByteReader } from '../sources/byte-reader.ts';
 import { chunksOf, type OpenRange } from '../sources/byte-stream.ts';
 import { CheckpointError } from '../sources/checkpoint-error.ts';
@@ -18,9 +20,10 @@ export interface RangedSafetensors {
 
 /**
  * Reads the header of a safetensors file, and then only the tensors that are requested.
- * @throws CheckpointError for an invalid or truncated header.
+ * @throws CheckpointError for an invalid or truncated header; InvalidArgumentError if `open` is no function.
  */
 export async function openSafetensors(open: OpenRange, file = 'the file'): Promise<RangedSafetensors> {
+  checkArgument('open', open, callback);
   const part = async (begin: number, end: number): Promise<ByteReader> =>
     new ByteReader(chunksOf(await open(begin, end)));
   const load = async (begin: number, length: number): Promise<Uint8Array> => {

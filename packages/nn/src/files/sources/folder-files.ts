@@ -1,5 +1,5 @@
-import { TilewiseError } from '@tilewise/core';
-import { checkArgument } from '../../checks/check-fields.ts';
+import { checkObject, TilewiseError } from '@tilewise/core';
+import { checkArgument, type Rule } from '../../checks/check-fields.ts';
 import { text } from '../../checks/rules.ts';
 import type { OpenRange } from './byte-stream.ts';
 import type { ModelFiles } from './model-files.ts';
@@ -44,14 +44,32 @@ export function folderFiles(path: string): ModelFiles {
   };
 }
 
+const contentRule: Rule = {
+  rule: 'must be a text or bytes',
+  holds: x => text.holds(x) || x instanceof Uint8Array,
+};
+
+const insideRule: Rule = {
+  rule: 'must have a path inside the folder',
+  holds: name => !`${name}`.split(/[\\/]/).includes('..'),
+};
+
 /**
  * Writes files, by their paths inside a folder, in Node. Missing folders are created.
- * @throws TilewiseError `UNSUPPORTED` where there is no file system; the errors of Node's `fs`.
+ * @throws InvalidArgumentError, before a file is written, for a path that leaves the folder and for a content
+ * that is neither a text nor bytes; TilewiseError `UNSUPPORTED` where there is no file system; the errors of
+ * Node's `fs`.
  */
 export async function writeFolder(
   path: string,
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<void> {
+  checkArgument('path', path, text);
+  checkObject('files', files);
+  for (const [name, content] of Object.entries(files)) {
+    checkArgument(`files['${name}']`, name, insideRule);
+    checkArgument(`files['${name}']`, content, contentRule);
+  }
   const fs = fileSystem();
   for (const [name, content] of Object.entries(files)) {
     const place = `${path}/${name}`;
@@ -62,9 +80,11 @@ export async function writeFolder(
 
 /**
  * The bytes of a file, in Node, for `openSafetensors`.
- * @throws TilewiseError `UNSUPPORTED` where there is no file system.
+ * @throws InvalidArgumentError for a path that is not a string; TilewiseError `UNSUPPORTED` where there is no
+ * file system.
  */
 export function fileRanges(path: string): OpenRange {
+  checkArgument('path', path, text);
   const fs = fileSystem();
   return async (begin, end) => (end > begin ? fs.createReadStream(path, { start: begin, end: end - 1 }) : []);
 }

@@ -11,6 +11,7 @@ export interface ModelFiles {
   open(file: string): Promise<ByteSource | null>;
 }
 
+/** A rule for an argument that must be the files of a model. */
 export const filesRule: Rule = {
   rule: 'must be the files of a model, such as folderFiles(path)',
   holds: x => hasMethod(x, 'open'),

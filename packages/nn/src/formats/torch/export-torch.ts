@@ -2,7 +2,7 @@ import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { type Specs, traceGraph } from '@tilewise/graph/ops';
 import { toTorch } from '@tilewise/graph/torch';
 import { splitU64, toU64 } from '@tilewise/philox';
-import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
+import { checkArgument, checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { anything, text } from '../../checks/rules.ts';
 import { downloadAll } from '../../model/download.ts';
 import { type LabelledBatch, labelledTensors } from '../../model/labels.ts';
@@ -48,6 +48,7 @@ export async function exportTorch<T extends TensorDesc>(
 ): Promise<Record<string, string | Uint8Array>> {
   checkModel(model);
   checkFields('options', options, exportRules);
+  checkArgument('batches', batches, { rule: 'must be an array', holds: Array.isArray });
   const { from, seed = 0 } = options;
   toU64(seed, 'seed');
   const steps = batches.map(batch => labelledTensors(model.definition, [batch])[0]);
