@@ -2,6 +2,7 @@ import {
   type Alignment,
   bandOf,
   type DropoutSchemeName,
+  InvalidArgumentError,
   normalise,
   type TensorDesc,
   type Window,
@@ -72,6 +73,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   if (dropout) {
     checkNames('options.dropout', dropout, ['p', 'seed', 'offset', 'scheme']);
     const { seed, offset = 0 } = dropout;
+    if (seed === undefined) throw new InvalidArgumentError('dropout.seed', 'must be given');
     // A number would become a constant in the dtype of q, which rounds it.
     const word = (x: Operand): Operand =>
       isNumber(x) ? traceOf('attention', Object.values(operands)).constant(x, 'i64') : x;

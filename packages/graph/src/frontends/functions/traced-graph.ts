@@ -1,4 +1,4 @@
-import { checkFunction, checkObject, describeValue, InvalidArgumentError, type Tensor } from '@tilewise/core';
+import { checkFunction, checkObject, describeValue, InvalidArgumentError, Tensor } from '@tilewise/core';
 import { Graph } from '../../graph.ts';
 import { type GraphNode, neededNodes } from '../../ir/node.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
@@ -109,7 +109,7 @@ function variablesOf(value: unknown): Variable[] {
 export function replaced(value: unknown, make: (variable: Variable) => unknown): unknown {
   if (value instanceof Variable) return make(value);
   if (Array.isArray(value)) return value.map(entry => replaced(entry, make));
-  if (Object.prototype.toString.call(value) === '[object Object]')
+  if (Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof Tensor))
     return Object.fromEntries(
       Object.entries(value as object).map(([name, entry]) => [name, replaced(entry, make)]),
     );

@@ -51,6 +51,12 @@ test.each<[string, () => unknown, string]>([
     'softcap must be a number from 1e-30 to 1e30, got',
   ],
   ['a dropout of all', () => attending({ dropout: { p: 2, seed: 1, offset: 0 } }), 'dropout.p must be'],
+  ['a dropout without a seed', () => attending({ dropout: any({ p: 0.1 }) }), 'dropout.seed must be given'],
+  [
+    'a host tensor as a result',
+    () => shapeOf(() => Tensor.zeros([2])),
+    'fn must return variables, or arrays and objects of them, got Tensor',
+  ],
   [
     'a dropout without p',
     () => attending({ dropout: any({ seed: 1 }) }),
