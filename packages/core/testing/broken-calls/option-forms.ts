@@ -11,7 +11,7 @@ export const optionFormCalls: readonly BrokenCall[] = [
   option('options', /must be an object, got Array/, []),
   option('is_causal', /is not an option; did you mean causal\?/, { is_causal: true }),
   option('dropoutP', /is not an option; did you mean dropout\?/, { dropoutP: 0.5 }),
-  option('enable_gqa', /is not an option$/, { enable_gqa: true }),
+  option('enable_gqa', /is not an option; the options are /, { enable_gqa: true }),
   option('scale', /must be a number, got "0.5"/, { scale: '0.5' }),
   option('scale', /must be a number, got true/, { scale: true }),
   option('scale', /must be a number, got Array/, { scale: [2] }),
@@ -23,13 +23,15 @@ export const optionFormCalls: readonly BrokenCall[] = [
   option('window.right', /must be a number, got "1"/, { window: { right: '1' } }),
   option('outputs', /must be an object of max, sumExp.*, got Array/, { outputs: ['max'] }),
   option('outputs', /must be an object of .*, got true/, { outputs: true }),
-  option('outputs.lse', /is not an option$/, { outputs: { lse: true } }),
+  option('outputs.lse', /is not an option; the options are /, { outputs: { lse: true } }),
   option('outputs.max', /must be true or false, got 1/, { outputs: { max: 1 } }),
   option('dropout', /must be an object of p, seed.*, got 0.5/, { dropout: 0.5 }),
-  option('dropout.probability', /is not an option$/, { dropout: { probability: 0.5, seed: 1 } }),
+  option('dropout.probability', /is not an option; the options are /, {
+    dropout: { probability: 0.5, seed: 1 },
+  }),
   option('dropout.p', /must be a number, got "0.5"/, { dropout: { p: '0.5', seed: 1 } }),
   option('raggedOffsets', /must be an object of q, k.*, got Array/, { raggedOffsets: [0, 4, 8] }),
-  option('raggedOffsets.lse', /is not an option$/, { raggedOffsets: { lse: [0, 1, 2] } }),
+  option('raggedOffsets.lse', /is not an option; the options are /, { raggedOffsets: { lse: [0, 1, 2] } }),
   option('alibi', /must be an array or a tensor, got 0/, { alibi: 0 }),
   option('pageTableK', /must be a tensor, got false/, { pageTableK: false }),
   option('maskMod', /must be made by scoreMod, maskMod or modOf/, { maskMod: false }),
@@ -51,7 +53,7 @@ const input = (argument: string, says: RegExp): BrokenCall =>
 /** Unknown inputs, whatever they hold: ignoring one would give the gradients of a call without it. */
 export const inputNameCalls: readonly BrokenCall[] = [
   input('dlse', /is not an input; did you mean dLse\?/),
-  input('dOut', /is not an input$/),
-  input('query', /is not an input$/),
+  input('dOut', /is not an input; the inputs are q, k, v, o, lse, .*dO/),
+  input('query', /is not an input; the inputs are q, k, v/),
   input('dLse', /must be a tensor, got null/),
 ];

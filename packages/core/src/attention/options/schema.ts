@@ -108,8 +108,9 @@ function checkName(
 ): void {
   if (known.includes(key)) return;
   const meant = nearestName?.(key, known);
-  const hint = meant === undefined ? '' : `; did you mean ${prefix}${meant}?`;
-  throw new InvalidArgumentError(prefix + key, `is not an ${kind}${hint}`);
+  const hint =
+    meant === undefined ? `the ${kind}s are ${known.join(', ')}` : `did you mean ${prefix}${meant}?`;
+  throw new InvalidArgumentError(prefix + key, `is not an ${kind}; ${hint}`);
 }
 
 const formRules: Readonly<Record<PlainForm, readonly [is: (value: unknown) => boolean, what: string]>> = {

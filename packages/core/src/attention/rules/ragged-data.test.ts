@@ -48,7 +48,7 @@ describe('ragged offsets', () => {
   testRules(run, valid, {
     'are those of an operand': [
       offsets({ bias: [0, 1, 2] }),
-      'InvalidArgumentError: raggedOffsets.bias is not an option',
+      'InvalidArgumentError: raggedOffsets.bias is not an option; the options are q, k, v, o, dO, dq, dk, dv',
     ],
     'are a list': [
       offsets({ q: 160 }),
