@@ -2,13 +2,10 @@
 import {
   bytesSpanned,
   checkDesc,
-  checkStorage,
   copiedDesc,
   type DType,
-  dtypeInfo,
   type HostArray,
   InvalidArgumentError,
-  InvalidShapeError,
   type Shape,
   type Strides,
   sameShape,
@@ -27,7 +24,7 @@ import { checkNotDestroyed, GpuTensor, memoryState, type TensorOwner } from './g
 import { LeakWatch } from './leak-watch.ts';
 import { type ViewDesc, viewPlacement, type WrapDesc, wrappedPlacement } from './placement.ts';
 import { readBack, type SubmitCopy } from './read-back.ts';
-import { wholeWords } from './tensor-storage.ts';
+import { hostWords } from './tensor-storage.ts';
 
 /** How a context handles its device and its buffers. */
 export interface MemorySettings {
@@ -93,7 +90,8 @@ export class GpuMemory implements TensorOwner {
    * @throws InvalidArgumentError if `tensor` is not a host tensor, or its buffer has been transferred.
    */
   upload(tensor: HostArray): GpuTensor {
-    const { desc, words } = this.#checkedHost(tensor);
+    this.checkAlive();
+    const { desc, words } = hostWords(tensor);
     const { result: buffer } = gpuWork(this.device, () => {
       const buffer = this.#pool.take(words.length);
       this.#write(buffer, words);
@@ -108,8 +106,9 @@ export class GpuMemory implements TensorOwner {
    * waits for its kernels.
    */
   overwrite(target: GpuTensor, tensor: HostArray): boolean {
+    this.checkAlive();
     this.checkOwn('target', target);
-    const { desc, words } = this.#checkedHost(tensor);
+    const { desc, words } = hostWords(tensor);
     const isAlike =
       target.owned &&
       desc.dtype === target.dtype &&
@@ -124,23 +123,6 @@ export class GpuMemory implements TensorOwner {
     const size = words.length;
     if (size > 0) this.device.queue.writeBuffer(buffer, 0, words);
     touch([], [{ buffer, offset: 0, size }]);
-  }
-
-  #checkedHost(tensor: HostArray): { readonly desc: TensorDesc; readonly words: Uint8Array<ArrayBuffer> } {
-    this.checkAlive();
-    checkKind('tensor', tensor, 'a Tensor on the host');
-    const { data, offset } = tensor;
-    const desc = copiedDesc(checkDesc(tensor));
-    if (!ArrayBuffer.isView(data))
-      throw new InvalidArgumentError('tensor', 'must have its elements in a typed array');
-    checkStorage({ tensor: { ...desc, data, offset } });
-    const { bytes } = dtypeInfo[desc.dtype];
-    const size = bytesSpanned(desc);
-    if (offset * bytes + size > data.byteLength) {
-      const rule = `needs ${offset * bytes + size} bytes, its typed array has ${data.byteLength}`;
-      throw new InvalidShapeError('tensor', rule);
-    }
-    return { desc, words: wholeWords(data, offset * bytes, size) };
   }
 
   /**

@@ -1,5 +1,17 @@
-import { bytesSpanned, dtypeTraits, InvalidShapeError, type TensorDesc } from '@tilewise/core';
+import {
+  bytesSpanned,
+  checkDesc,
+  checkStorage,
+  copiedDesc,
+  dtypeInfo,
+  dtypeTraits,
+  type HostArray,
+  InvalidArgumentError,
+  InvalidShapeError,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { ByteRange } from '../../device/byte-range.ts';
+import { checkKind } from '../../device/check-kind.ts';
 
 /** A tensor that starts `byteOffset` bytes into a buffer. */
 type StoredTensor = TensorDesc & { readonly buffer: GPUBuffer; readonly byteOffset: number };
@@ -30,10 +42,34 @@ export function checkFits(argument: string, buffer: GPUBuffer, offset: number, d
 }
 
 /**
+ * A host tensor as buffers store it: its shape and strides, and its bytes from the first to the last element.
+ * @throws InvalidArgumentError for anything but a host tensor, and for one whose buffer has been transferred;
+ * InvalidShapeError for a tensor that its typed array does not hold.
+ */
+export function hostWords(tensor: HostArray): {
+  readonly desc: TensorDesc;
+  readonly words: Uint8Array<ArrayBuffer>;
+} {
+  checkKind('tensor', tensor, 'a Tensor on the host');
+  const { data, offset } = tensor;
+  const desc = copiedDesc(checkDesc(tensor));
+  if (!ArrayBuffer.isView(data))
+    throw new InvalidArgumentError('tensor', 'must have its elements in a typed array');
+  checkStorage({ tensor: { ...desc, data, offset } });
+  const start = offset * dtypeInfo[desc.dtype].bytes;
+  const size = bytesSpanned(desc);
+  if (start + size > data.byteLength) {
+    const rule = `needs ${start + size} bytes, its typed array has ${data.byteLength}`;
+    throw new InvalidShapeError('tensor', rule);
+  }
+  return { desc, words: wholeWords(data, start, size) };
+}
+
+/**
  * Bytes `start` to `start + length` of a typed array, padded with zeros to whole words, because buffers are
  * written in whole words.
  */
-export function wholeWords(data: ArrayBufferView, start: number, length: number): Uint8Array<ArrayBuffer> {
+function wholeWords(data: ArrayBufferView, start: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(data.buffer, data.byteOffset + start, length);
   // Not every host accepts a shared buffer for queue.writeBuffer.
   if (length % 4 === 0 && bytes.buffer instanceof ArrayBuffer) return bytes as Uint8Array<ArrayBuffer>;
