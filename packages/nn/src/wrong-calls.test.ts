@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { TilewiseError } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../testing/tiny-model.ts';
-import * as checkpoint from './files/checkpoint/index.ts';
 import { hubFiles } from './files/hub/index.ts';
 import { exportTorch } from './formats/torch/index.ts';
 import * as nn from './index.ts';
@@ -27,24 +23,8 @@ const read = async (source: unknown, options?: unknown): Promise<void> => {
   for await (const _ of nn.readSafetensors(any(source), any(options)));
 };
 
-const folder = join(tmpdir(), 'never-written');
-const stored = async (files: unknown): Promise<void> => {
-  for await (const _ of checkpoint.readCheckpoint(any(files)));
-};
-
 test.each<[string, () => unknown, string]>([
   // The files and the engine.
-  ['a path for a checkpoint', () => stored('llama'), 'files must be the files of a model, such as folder'],
-  [
-    'a path for ranges',
-    () => checkpoint.openSafetensors(any('model.safetensors')),
-    'open must be a function, got "model',
-  ],
-  [
-    'no path for ranges',
-    async () => checkpoint.fileRanges(any(undefined)),
-    'path must be a string, got undef',
-  ],
   [
     'a path for files',
     () => nn.loadModel(any('llama'), { engine }),
@@ -285,36 +265,6 @@ test.each<[string, () => unknown, string]>([
     () => nn.encodeSafetensors(any({ a: 1 })),
     'tensors must be a Map of tensors by name, got Object',
   ],
-  [
-    'a model in place of its trainer',
-    () => nn.saveCheckpoint(any(model)),
-    'trainer must be a trainer, got LoadedModel',
-  ],
-  [
-    'a path for a writer',
-    () => nn.writeCheckpoint(trainer, any('run.safetensors')),
-    'write must be a function, got "run.saf',
-  ],
-  [
-    'a folder that is not named',
-    () => checkpoint.writeFolder(any(undefined), {}),
-    'path must be a string, got undefined',
-  ],
-  [
-    'no files',
-    () => checkpoint.writeFolder(folder, any(undefined)),
-    'files must be an object, got undefined',
-  ],
-  [
-    'a file that is a number',
-    () => checkpoint.writeFolder(folder, { a: any(5) }),
-    "files['a'] must be a text or bytes, got 5",
-  ],
-  [
-    'a file outside the folder',
-    () => checkpoint.writeFolder(folder, { 'a/../../b': '' }),
-    "files['a/../../b'] must have a path inside the folder",
-  ],
   ['a number', () => nn.saveCheckpoint(trainer, any({ a: 1 })), 'metadata.a must be a string, got 1'],
   [
     'no characters',
@@ -322,11 +272,7 @@ test.each<[string, () => unknown, string]>([
     'given must be a text, or a list of characters, got 5',
   ],
   ['a rate of SGD', () => nn.sgd(any(Object), any({ by: ['w'] })), 'rate must be ≥ 0, got undefined'],
-  [
-    'no batches of an export',
-    () => exportTorch(model, any(undefined)),
-    'batches must be an array, got undefined',
-  ],
+  ['batches', () => exportTorch(model, any(undefined)), 'batches must be an array, got undefined'],
   [
     'an option of an export',
     () => exportTorch(model, [batch], any({ lr: 1 })),
@@ -336,10 +282,6 @@ test.each<[string, () => unknown, string]>([
   const result = (async () => call())();
   await expect(result).rejects.toBeInstanceOf(TilewiseError);
   await expect(result).rejects.toThrow(message);
-});
-
-test('a folder with a file that is refused is not written', () => {
-  expect(existsSync(folder)).toBe(false);
 });
 
 test('a learning rate that a schedule returns is refused before the step', async () => {

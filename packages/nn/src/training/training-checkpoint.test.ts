@@ -78,3 +78,11 @@ test('tensors of a snapshot have memory of their own, on engines whose tensors a
   await trainer.step(batch);
   for (const { data, size } of (await trainer.snapshot()).tensors.values()) expect(data.length).toBe(size);
 });
+
+test('a model in place of its trainer, and a path in place of a function, are refused by name', async () => {
+  const model = createModel(readModel(tinyLlama), { engine: cpu });
+  await expect(saveCheckpoint(model as never)).rejects.toThrow('trainer must be a trainer, got LoadedModel');
+  await expect(writeCheckpoint(start(), 'run.safetensors' as never)).rejects.toThrow(
+    'write must be a function, got "run.safetensors"',
+  );
+});
