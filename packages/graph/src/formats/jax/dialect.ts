@@ -1,4 +1,5 @@
 import type { DType } from '@tilewise/core';
+import { quoted } from '../python/names.ts';
 import type { Dialect } from '../python/tensors/dialect.ts';
 
 const dtypes: Readonly<Record<DType, string>> = {
@@ -31,7 +32,7 @@ export const jaxDialect: Dialect = {
   narrow: (x, axis, first, count) => `${x}[${':, '.repeat(axis)}${first}:${first + count}]`,
   reduce: (op, x, axes, keeps) => `${x}.${op}(${axes}${keeps ? ', keepdims=True' : ''})`,
   softmax: (x, axis, log) => `jax.nn.${log ? 'log_softmax' : 'softmax'}(${x}, axis=${axis})`,
-  parameter: name => `parameters["${name}"]`,
+  parameter: name => `parameters[${quoted(name)}]`,
   // A traced array cannot index a NumPy array.
   constant: name => `jnp.asarray(constants["${name}"])`,
   rescaled: (call, scale) => `replace(${call}, scale=${scale})`,

@@ -8,7 +8,7 @@ import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { withKnown } from '../../runtime/partitions/boundary-tensors.ts';
 import { ModelWriter } from './model-writer.ts';
-import { inputNames } from './names.ts';
+import { inputNames, isPackageName, quoted } from './names.ts';
 import type { ExportOptions } from './options.ts';
 import { type Axis, extentOf, type Factor, joinFactors, ROLES, unshardedAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
@@ -51,10 +51,10 @@ const importable: Readonly<Record<string, readonly string[]>> = {
 export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dialect): ExportedModel {
   checkGraph('graph', graph);
   const { name = 'exported', parameters = {}, constants, loss } = options;
-  if (!/^[a-z]\w*$/i.test(name)) {
+  if (!isPackageName(name)) {
     throw new InvalidArgumentError(
       'options.name',
-      `must be a name of letters, digits and underscores, got '${name}'`,
+      `must be a name of letters, digits and underscores, and not one that Python or the library has, got '${name}'`,
     );
   }
   const { topology } = graph.finalize();
@@ -157,7 +157,7 @@ function tablesOf({ options, dialect, takes, results, shapes, constants }: Table
     '}',
     ...(shapes.length === 0 ? ['PARAMETERS = {}'] : ['PARAMETERS = {']),
     ...shapes.map(([own, { shape, dtype }]) => {
-      return `    "${own}": (${tuple((shape ?? []).map(String))}, ${dialect.dtype(storageDType(dtype))}),`;
+      return `    ${quoted(own)}: (${tuple((shape ?? []).map(String))}, ${dialect.dtype(storageDType(dtype))}),`;
     }),
     ...(shapes.length === 0 ? [] : ['}']),
     `CONSTANTS = [${constants.map(own => `"${own}"`).join(', ')}]`,

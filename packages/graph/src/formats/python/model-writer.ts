@@ -10,6 +10,7 @@ import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { boundary } from '../../runtime/partitions/boundary-tensors.ts';
 import { AttentionWriter } from './attention/attention-writer.ts';
+import { commented } from './names.ts';
 import { ProgramWriter } from './program-writer.ts';
 import { ExportError, type Role, unshardedAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
@@ -239,5 +240,5 @@ export class ModelWriter implements ModelLines {
 
 /** The comment at the end of a line, which names the value that the line computes. */
 function labelOf({ name }: GraphNode, what: string): string {
-  return `  # ${what}${name ? ` ${name}` : ''}`;
+  return `  # ${what}${name ? ` ${commented(name)}` : ''}`;
 }

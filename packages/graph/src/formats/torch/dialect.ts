@@ -1,4 +1,5 @@
 import type { DType } from '@tilewise/core';
+import { quoted } from '../python/names.ts';
 import type { Dialect } from '../python/tensors/dialect.ts';
 
 const dtypes: Readonly<Record<DType, string>> = {
@@ -28,7 +29,7 @@ export const torchDialect: Dialect = {
   narrow: (x, axis, first, count) => `${x}.narrow(${axis}, ${first}, ${count})`,
   reduce: (op, x, axes, keeps) => `${x}.${reductions[op]}(${axes}${keeps ? ', keepdim=True' : ''})`,
   softmax: (x, axis, log) => `torch.${log ? 'log_softmax' : 'softmax'}(${x}, ${axis})`,
-  parameter: name => `self.get_parameter("${name}")`,
+  parameter: name => `self.get_parameter(${quoted(name)})`,
   constant: name => `self.${name}`,
   rescaled: (call, scale) => `replace(${call}, scale=${scale})`,
 };
