@@ -59,21 +59,26 @@ test('no page is wider than a phone, and no table is wider than its column on a 
   expect(wide).toEqual([]);
 }, 240_000);
 
-test('on a phone, a table fades at the edge beyond which it goes on, and only there', async () => {
-  const { page } = host;
-  await page.setViewportSize({ width: 390, height: 844 });
-  const fades = () =>
-    page.evaluate(`{
+test.each(['no-preference', 'reduce'] as const)(
+  'on a phone, a table fades only at the edge beyond which it goes on (motion: %s)',
+  async motion => {
+    const { page } = host;
+    await page.emulateMedia({ reducedMotion: motion });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const fades = () =>
+      page.evaluate(`{
       const style = getComputedStyle(document.querySelector('.vp-doc table'));
       ['--fade-start', '--fade-end'].map(name => style.getPropertyValue(name)) }`);
-  await page.goto(`${server.address}comparison.html`);
-  expect(await fades()).toEqual(['0px', '40px']);
-  await page.evaluate(`document.querySelector('.vp-doc table').scrollLeft = 10000`);
-  await expect.poll(fades).toEqual(['40px', '0px']);
-  await page.goto(`${server.address}guide/attention/conventions.html`);
-  expect(await fades()).toEqual(['0px', '0px']);
-  await page.setViewportSize({ width: 1280, height: 720 });
-});
+    await page.goto(`${server.address}comparison.html`);
+    expect(await fades()).toEqual(['0px', '40px']);
+    await page.evaluate(`document.querySelector('.vp-doc table').scrollLeft = 10000`);
+    await expect.poll(fades).toEqual(['40px', '0px']);
+    await page.goto(`${server.address}guide/attention/conventions.html`);
+    expect(await fades()).toEqual(['0px', '0px']);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.emulateMedia({ reducedMotion: null });
+  },
+);
 
 test('text and code have enough contrast in both themes', async () => {
   const { page } = host;
