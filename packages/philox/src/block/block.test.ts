@@ -95,6 +95,7 @@ describe('the block functions', () => {
     ['text', () => philox2x32('ab' as never, 1), /^counter must be 2 words \(numbers\), got "ab"$/],
     ['two keys of one word', () => philox2x64([1n, 2n], [1n, 2n] as never), /^key must be 1 words/],
     ['a negative number of rounds', () => philox4x32([1, 2, 3, 4], [1, 2], -1), /^rounds .* got -1$/],
+    ['a billion rounds', () => philox4x32([1, 2, 3, 4], [1, 2], 1e9), /^rounds .* to 1024, got 1000000000$/],
     ['half a round', () => philox2x32([1, 2], 1, 1.5), /^rounds .* got 1.5$/],
   ])('refuse %s', (_, call, message) => {
     expect(call).toThrow(message);

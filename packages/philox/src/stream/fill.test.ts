@@ -90,6 +90,14 @@ describe('the other fills', () => {
     expect([...filled]).toEqual(Array.from(filled, () => (draws.nextBernoulli(0.3) ? 1 : 0)));
   });
 
+  it('reject a destination whose memory was transferred', () => {
+    const floats = new Float32Array(4);
+    structuredClone(floats.buffer, { transfer: [floats.buffer] });
+    const rule = 'out was transferred';
+    expect(() => fillUniform(floats, { seed: 1 })).toThrow(rule);
+    expect(fillNormal(new Float32Array(0), { seed: 1 })).toHaveLength(0);
+  });
+
   it('reject wrong destinations and probabilities', () => {
     expect(() => fillUniform([] as unknown as Float32Array, { seed: 1 })).toThrow(
       'out must be a Float32Array, got Array',

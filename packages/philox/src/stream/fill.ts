@@ -79,7 +79,11 @@ export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readon
 /** Both element types are four bytes wide, so the words can be drawn into the memory of the floats. */
 function wordsUnder(out: Float32Array): Uint32Array {
   checkArray(out, Float32Array);
-  return new Uint32Array(out.buffer, out.byteOffset, out.length);
+  try {
+    return new Uint32Array(out.buffer, out.byteOffset, out.length);
+  } catch {
+    throw new InvalidArgumentError('out', 'was transferred');
+  }
 }
 
 function checkArray(

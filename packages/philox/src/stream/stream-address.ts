@@ -10,7 +10,7 @@ export interface StreamOptions {
   readonly subsequence?: Uint | undefined;
   /** Unsigned 64-bit, in **32-bit words** from the start of the subsequence; 0 by default. */
   readonly offset?: Uint | undefined;
-  /** Philox rounds, a whole number of at least 1; 10 by default. */
+  /** Philox rounds, a whole number from 1 to 1024; 10 by default. */
   readonly rounds?: number | undefined;
 }
 

@@ -58,7 +58,7 @@ describe('the sources', () => {
 
   it('carry the number of rounds in the name and in the loop', () => {
     expect(philox4x32Wgsl(7).code).toContain('round < 7u');
-    expect(() => philox4x32Wgsl(0)).toThrow('rounds must be a whole number of at least 1, got 0');
+    expect(() => philox4x32Wgsl(0)).toThrow('rounds must be a whole number from 1 to 1024, got 0');
   });
 });
 
