@@ -73,7 +73,7 @@ function bindInSegments(kernel: KernelSpec, name: string, count: number, bytes: 
     const value = `return ${own}[at${n === 0 ? '' : ` - ${n * length}u`}];`;
     return n === count - 1 ? `  ${value}` : `  if (at < ${(n + 1) * length}u) {\n    ${value}\n  }`;
   });
-  const reader = `/** Element \`at\` of ${variable}, which is bound in segments. */
+  const reader = `/** Element \`at\` of ${variable}, bound in segments. */
 fn ${variable}_segmented(at: u32) -> ${element} {
 ${cases.join('\n')}
 }`;

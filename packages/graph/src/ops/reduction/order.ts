@@ -46,7 +46,7 @@ function largestAfter(
   const isLater = before
     ? or(lt(input(0), input(1)), and(eq(input(0), input(1)), gt(at, input(2, 'i32'))))
     : constant(true);
-  const element = select(isLater, input(0), Number.NEGATIVE_INFINITY);
+  const element = select(isLater, input(0), -Infinity);
   const value = reduced(inputs, { op: 'max', axes: [axis], domain, element, dtype: src.desc.dtype });
   const n = inputs.length;
   const isLargest = and(isLater, eq(input(0), input(n)));

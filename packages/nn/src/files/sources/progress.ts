@@ -62,6 +62,6 @@ function sizeOf(source: ByteSource): number | null {
  * counts compressed bytes.
  */
 export function lengthOf({ headers }: Response): number | null {
-  const length = Number(headers.get('content-length') ?? Number.NaN);
+  const length = Number(headers.get('content-length') ?? NaN);
   return headers.has('content-encoding') || !Number.isSafeInteger(length) ? null : length;
 }

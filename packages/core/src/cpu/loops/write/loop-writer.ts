@@ -52,7 +52,7 @@ export function writeLoop(spec: LoopSpec, sharedMemory: boolean): Uint8Array<Arr
 
   /** The value of a constant; NaN for any other node. */
   function constantAt(n: number): number {
-    return nodes[n][0] === 'constant' ? Number(nodes[n][2]) : Number.NaN;
+    return nodes[n][0] === 'constant' ? Number(nodes[n][2]) : NaN;
   }
 
   function writeLoad(n: number, name: string, index: readonly number[], mode: Mode): void {

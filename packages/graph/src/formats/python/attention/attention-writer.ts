@@ -204,7 +204,7 @@ function alignedKeys(tensor: PyTensor, [B, , S]: readonly Axis[]): PyTensor {
 }
 
 function bandFields({ causal, window }: SdpaOptions<Operand>): string[] {
-  const right = Math.min(causal ? 0 : Number.POSITIVE_INFINITY, window?.right ?? Number.POSITIVE_INFINITY);
+  const right = Math.min(causal ? 0 : Infinity, window?.right ?? Infinity);
   return [
     ...(window?.left === undefined ? [] : [`left=${window.left}`]),
     ...(Number.isFinite(right) ? [`right=${right}`] : []),

@@ -95,7 +95,7 @@ function isCausal({ id }: LogicalTensor, rank: number, { producers }: Topology):
   if (compare?.kind !== 'GreaterEqual') return false;
   const axes = compare.inputs.map(t => {
     const node = producers.get(t.id);
-    const axis = node?.kind === 'GenIndex' ? numberOf(node.attributes, 'axis') : Number.NaN;
+    const axis = node?.kind === 'GenIndex' ? numberOf(node.attributes, 'axis') : NaN;
     return axis < 0 ? axis + rank : axis;
   });
   return axes[0] === rank - 2 && axes[1] === rank - 1;

@@ -56,7 +56,7 @@ function paddedMask({ draft }: NodeCall, mask: LogicalTensor, keys: number): Log
   const shape = shapeOf(mask);
   const missing = keys - (shape.at(-1) ?? 0);
   if (missing <= 0) return mask;
-  const value = mask.dtype === 'bool' ? 0 : Number.NEGATIVE_INFINITY;
+  const value = mask.dtype === 'bool' ? 0 : -Infinity;
   const rest = draft.inline([value], [...shape.slice(0, -1), missing], mask.dtype);
   return draft.op('Concat', [mask, rest], { axis: shape.length - 1 });
 }
@@ -201,7 +201,7 @@ function masked(
   const { draft } = call;
   const { mask, left, right, align, seqLensKv } = request;
   const hide = (tensor: LogicalTensor, seen: LogicalTensor): LogicalTensor =>
-    draft.select(seen, tensor, draft.scalar(Number.NEGATIVE_INFINITY, 'f32'));
+    draft.select(seen, tensor, draft.scalar(-Infinity, 'f32'));
   const first =
     mask?.dtype === 'bool'
       ? hide(scores, mask)

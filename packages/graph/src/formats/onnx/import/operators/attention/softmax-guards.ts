@@ -8,7 +8,7 @@ import type { Value } from '../../value.ts';
 /** The number of a constant with one number; NaN for any other operation. */
 function numberOf(draft: Draft, tensor: LogicalTensor | undefined): number {
   const node = tensor && draft.producerOf(tensor);
-  return node?.kind === 'Constant' ? Number(node.given.value) : Number.NaN;
+  return node?.kind === 'Constant' ? Number(node.given.value) : NaN;
 }
 
 /** The softmax that produces a tensor; undefined for any other tensor. */

@@ -26,7 +26,7 @@ export const clip: OnnxOperator = call => {
     if (version < 11) return call.float(name, standard);
     return call.has(n) ? (call.numbers(n)[0] ?? standard) : standard;
   };
-  const [min, max] = [bound(1, 'min', Number.NEGATIVE_INFINITY), bound(2, 'max', Number.POSITIVE_INFINITY)];
+  const [min, max] = [bound(1, 'min', -Infinity), bound(2, 'max', Infinity)];
   const { type, shape, host } = call.input(0);
   return {
     ...{ type, shape },

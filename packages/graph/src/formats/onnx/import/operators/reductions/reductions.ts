@@ -64,23 +64,23 @@ function reduction(
             : draft.reshape(reduced(x), to);
         const cast = draft.producerOf(x);
         const [truths = x] = cast?.kind === 'TypeCast' ? cast.inputs : [];
-        const exact = (): LogicalTensor => {
-          // A number of truths is exact in f32.
-          if (count && truths.dtype === 'bool')
-            return draft.cast(reduced(draft.cast(truths, 'f32')), x.dtype);
-          if (kind === 'ReduceSum') return integerSum(draft, x, count, reduced);
-          return kind === 'ReduceMax' || kind === 'ReduceMin'
-            ? integerExtreme(draft, kind, x, reduced)
-            : reduced(x);
-        };
-        return draft.reshape(exact(), to);
+        // A number of truths is exact in f32.
+        const exact =
+          count && truths.dtype === 'bool'
+            ? draft.cast(reduced(draft.cast(truths, 'f32')), x.dtype)
+            : kind === 'ReduceSum'
+              ? integerSum(draft, x, count, reduced)
+              : kind === 'ReduceMax' || kind === 'ReduceMin'
+                ? integerExtreme(draft, kind, x, reduced)
+                : reduced(x);
+        return draft.reshape(exact, to);
       },
     };
   };
 }
 
 const sum = reduction('ReduceSum', 0, (a, b) => a + b);
-const largest = reduction('ReduceMax', Number.NEGATIVE_INFINITY, Math.max);
+const largest = reduction('ReduceMax', -Infinity, Math.max);
 
 type Apply = (draft: Draft, x: LogicalTensor) => LogicalTensor;
 
@@ -145,6 +145,10 @@ function softmax(kind: 'SoftMax' | 'LogSoftmax'): OnnxOperator {
   };
 }
 
+/** The shape of the statistics of rows that consist of the dimensions from the axis on. */
+const withOnes = (shape: readonly number[], axis: number): number[] =>
+  shape.map((extent, d) => (d < axis ? extent : 1));
+
 /** LayerNormalization, with its mean and 1/√(variance + ε) if the model has these outputs. */
 export function layerNorm(
   call: NodeCall,
@@ -155,13 +159,12 @@ export function layerNorm(
   const { gamma, beta, axis, epsilon } = given;
   const attributes = { begin_norm_axis: axis, epsilon };
   const y = draft.op('LayerNorm', gamma ? [x, gamma, ...(beta ? [beta] : [])] : [x], attributes);
-  const rows = (shape: readonly number[]): number[] => shape.map((extent, d) => (d < axis ? extent : 1));
   const statistics = () => {
     const dtypes = [x.dtype, 'f32', 'f32'] as const;
     const [, mean, variance] = draft.ops('LayerNorm', [x], { ...attributes, keep_stats: true }, dtypes);
     return { mean, variance };
   };
-  const shape = rows(x.shape ?? []);
+  const shape = withOnes(x.shape ?? [], axis);
   return {
     y,
     mean: () => draft.reshape(statistics().mean, shape),
@@ -177,7 +180,6 @@ const layerNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   const axis = call.axis(call.int('axis', -1), shape.length);
   const epsilon = call.float('epsilon', 1e-5);
-  const statistics = shape.map((extent, d) => (d < axis ? extent : 1));
   const made = () =>
     layerNorm(call, tensor(), {
       gamma: call.optional(1)?.tensor() ?? null,
@@ -187,7 +189,7 @@ const layerNormalization: OnnxOperator = call => {
     });
   const stash = elementTypeOf(call.int('stash_type', 1)) ?? call.refuse("has a 'stash_type' without numbers");
   const statistic = (kind: 'mean' | 'rate'): NodeResult =>
-    result({ type: stash, shape: statistics }, () => call.draft.cast(made()[kind](), stash.dtype));
+    result({ type: stash, shape: withOnes(shape, axis) }, () => call.draft.cast(made()[kind](), stash.dtype));
   return [result({ type, shape }, () => made().y), statistic('mean'), statistic('rate')];
 };
 
@@ -219,7 +221,7 @@ export const reductionOperators: Readonly<Record<string, OnnxOperator>> = {
     (a, b) => a + b,
     (x, count) => x / count,
   ),
-  ReduceMin: reduction('ReduceMin', Number.POSITIVE_INFINITY, Math.min),
+  ReduceMin: reduction('ReduceMin', Infinity, Math.min),
   ReduceProd: reduction('ReduceProd', 1, (a, b) => a * b),
   ReduceSum: sum,
   ReduceSumSquare: composed(sum, square),
