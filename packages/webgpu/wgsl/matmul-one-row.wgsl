@@ -48,11 +48,6 @@ fn y0_start(index: u32) -> u32 {
 
 var<workgroup> strands: array<vec4f, 256>;
 
-fn x0_steps(start: u32, row: u32, k: u32) -> vec4f {
-  let first = start + row * P.x0_side + k * P.x0_sum;
-  return x0[first >> 2u];
-}
-
 fn x1_block(start: u32, x: u32, k: u32) -> mat4x4f {
   let first = start + x * P.x1_side + k * P.x1_sum;
   return (mat4x4f(x1[(first) >> 2u], x1[(first + P.x1_sum) >> 2u], x1[(first + 2u * P.x1_sum) >> 2u], x1[(first + 3u * P.x1_sum) >> 2u]));
@@ -111,7 +106,8 @@ fn main(
       } else {
         block = x1_block_at_edge(b_at, x, k);
       }
-      c0 += block * x0_steps(a_at, min(m0 + 0u, P.M - 1u), k);
+      let a0 = x0[(a_at + min(m0 + 0u, P.M - 1u) * P.x0_side + k) >> 2u];
+      c0 += block * a0;
     }
   }
   let c_at = y0_start(index);

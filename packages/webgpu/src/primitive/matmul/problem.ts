@@ -38,11 +38,13 @@ export interface Epilogue {
  * The problem of a primitive whose tensors have been checked. `inputs` are A and B of each term, then the
  * tensors that the epilogue reads; `c` is the result. Batch dimensions are joined if possible, and a C with
  * contiguous columns is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results are contiguous wherever possible.
+ * @param few the number of columns up to which C is computed as Cᵀ, whose few rows have tiles of their own.
  */
 export function matmulProblem(
   { terms = 1, result }: MatMulPrimitive,
   inputs: readonly TensorDesc[],
   c: TensorDesc,
+  few: number,
 ): MatMulProblem {
   const batch = c.shape.slice(0, -2);
   const [M, N] = c.shape.slice(-2);
@@ -65,7 +67,8 @@ export function matmulProblem(
       : null,
   };
   const rowsLieTogether = c.strides[c.strides.length - 1] === 1 || c.strides[c.strides.length - 2] !== 1;
-  return foldBatchIntoRows(joinBatch(rowsLieTogether ? problem : transposed(problem)));
+  const joined = foldBatchIntoRows(joinBatch(rowsLieTogether ? problem : transposed(problem)));
+  return joined.N <= few && joined.M > joined.N ? transposed(joined) : joined;
 }
 
 /** Broadcasts a tensor to the rows and columns of another. */

@@ -26,6 +26,12 @@ describe.each(kernelsFor)('products of few rows, %s', (_, context) => {
     ['a short sum', rows(2, 4), rows(4, 70), filled([2, 70])],
     ['a sum of one', rows(5, 1), rows(1, 9), filled([5, 9])],
     ['no sum', rows(2, 0), rows(0, 9), filled([2, 9])],
+    ['eleven rows', rows(11, 64), columns(64, 40), filled([11, 40])],
+    ['few columns', rows(90, 64), columns(64, 8), filled([90, 8])],
+    ['few columns of a batch', numbers([3, 30, 20], 1), rows(20, 5), filled([3, 30, 5])],
+    ['few columns, A column by column', columns(68, 44), rows(44, 7, 'bf16'), filled([68, 7])],
+    ['twelve rows, A column by column', columns(12, 68), rows(68, 40), filled([12, 40])],
+    ['five rows, A column by column', columns(5, 68), rows(68, 40), filled([5, 40])],
     ['eight rows, A column by column', columns(8, 68), columns(68, 40), filled([8, 40])],
     ['C column by column', rows(40, 68), columns(68, 7), filled([7, 40]).permute(1, 0)],
     [
@@ -51,11 +57,14 @@ describe.each(kernelsFor)('products of few rows, %s', (_, context) => {
 
 test('tiles are as high as the product, and other products have other tiles', () => {
   const other = { M: 64 } as MatMulTile;
-  const heightOf = (M: number, N: number): number | undefined =>
-    gemvTiles(() => other)({ M, N, K: 64, count: 1 }, [], guaranteedCapabilities)?.M;
+  const cpu = { ...guaranteedCapabilities, adapter: 'mesa software' };
+  const heightOf = (M: number, N: number, capabilities = guaranteedCapabilities): number | undefined =>
+    gemvTiles(() => other)({ M, N, K: 64, count: 1 }, [], capabilities)?.M;
   expect([1, 3, 8].map(M => heightOf(M, 1024))).toEqual([1, 3, 8]);
+  expect([9, 16].map(M => heightOf(M, 1024))).toEqual([8, 8]);
+  expect([8, 9].map(M => heightOf(M, 1024, cpu))).toEqual([8, undefined]);
   expect(heightOf(17, 17)).toBe(64);
-  expect([heightOf(16, 1024), heightOf(1024, 16)]).toEqual([undefined, undefined]);
+  expect(heightOf(1024, 16)).toBeUndefined();
   expect(gemvTiles()({ M: 64, N: 64, K: 64, count: 1 }, [], guaranteedCapabilities)).toBeNull();
 });
 

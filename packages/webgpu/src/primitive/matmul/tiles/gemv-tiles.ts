@@ -1,11 +1,13 @@
-import { arrayElement, storageFormat } from '../../../codegen/formats/storage-format.ts';
+import { storageFormat } from '../../../codegen/formats/storage-format.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { isCpu } from '../../../device/capabilities/broadcasting.ts';
 import { matrixBlocks, type Side, sideBinding } from '../operands/matrix-blocks.ts';
-import type { MatMulTile, MatMulTileSelector } from './tile.ts';
+import { fewRows, type MatMulTile, type MatMulTileSelector } from './tile.ts';
 
-/** The largest number of rows for which the time of a product is that of reading B once. */
+/**
+ * The most rows of a tile, for whose sums a lane has registers. A multiple of 4, as blocks of A start there.
+ */
 const maxRows = 8;
 
 /** Products with at most this many rows or columns have flat tiles, not those of matrices. */
@@ -29,11 +31,12 @@ export const gemvTiles =
   (others?: MatMulTileSelector): MatMulTileSelector =>
   (size, operands, capabilities) => {
     const { M, N, K } = size;
-    if (M > maxRows) return (M > flatRows && N > flatRows && others?.(size, operands, capabilities)) || null;
+    if (M > fewRows(capabilities))
+      return (M > flatRows && N > flatRows && others?.(size, operands, capabilities)) || null;
     const { columns, strands: most } = shapes[isCpu(capabilities) ? 'cpu' : 'gpu'];
     // A lane has eight steps of a short sum, four at a time.
     const strands = 2 ** Math.floor(Math.log2(Math.min(Math.max(K / 8, 1), most)));
-    return gemvTile({ rows: Math.max(M, 1), columns, strands });
+    return gemvTile({ rows: Math.min(M || 1, maxRows), columns, strands });
   };
 
 /** A tile of a product of few rows. */
@@ -57,13 +60,14 @@ function gemvTile({ rows, columns, strands }: GemvShape): MatMulTile {
     ...{ lanes, M: rows, N: 4 * columns, depth: 4 * strands },
     parts: [{ code: `var<workgroup> strands: array<vec4f, ${lanes}>;` }],
     backend(a, b) {
-      const [a4, block] = [`${a.matrix.name}_steps`, `${b.matrix.name}_block`];
+      const { rowSteps, part } = stepsOf(a, rows);
+      const block = `${b.matrix.name}_block`;
       const isAcross = b.vectors !== 'sum';
       const [column, strand] = isAcross
         ? [`lane % ${columns}u`, `lane / ${columns}u`]
         : [`lane / ${strands}u`, `lane % ${strands}u`];
       return {
-        parts: [steps(a), matrixBlocks(b)],
+        parts: [part, matrixBlocks(b)],
         place: `let x = n0 + 4u * (${column});
   let strand = ${strand};`,
         accumulators: repeat(rows, r => `var c${r} = vec4f();`),
@@ -74,7 +78,8 @@ function gemvTile({ rows, columns, strands }: GemvShape): MatMulTile {
     } else {
       block = ${block}_at_edge(b_at, x, k);
     }
-    ${repeat(rows, r => `c${r} += block * ${a4}(a_at, min(m0 + ${r}u, P.M - 1u), k);`)}
+    ${rowSteps}
+    ${repeat(rows, r => `c${r} += block * a${r};`)}
   }`,
         results: store =>
           repeat(
@@ -96,23 +101,29 @@ function gemvTile({ rows, columns, strands }: GemvShape): MatMulTile {
   };
 }
 
-/** `NAME_steps(start, row, k)`: the elements k…k+3 of a row of A; 0 beyond the last. */
-function steps(a: Side): ShaderPart {
+/**
+ * Statements that declare `a0`, `a1`…: the elements of A at steps k…k+3 of each row, 0 beyond the last step.
+ * Rows whose elements are vectors are read one by one, others in blocks of four.
+ */
+function stepsOf(a: Side, rows: number): { readonly rowSteps: string; readonly part: ShaderPart } {
   const { name, dtype } = a.matrix;
-  const format = storageFormat(dtype);
-  const vectors = a.vectors === 'sum' ? 'sum' : null;
-  const read = vectors
-    ? `return ${format.load4(name, 'first >> 2u')};`
-    : `var x = vec4f();
-  for (var e = 0u; e < 4u && k + e < P.${name}_K; e++) {
-    x[e] = ${format.load(arrayElement(name), `first + e * P.${name}_sum`)};
+  if (a.vectors === 'sum') {
+    const first = (r: number): string => `a_at + min(m0 + ${r}u, P.M - 1u) * P.${name}_side + k`;
+    return {
+      rowSteps: repeat(rows, r => `let a${r} = ${storageFormat(dtype).load4(name, `(${first(r)}) >> 2u`)};`),
+      part: sideBinding(a),
+    };
   }
-  return x;`;
-  return {
-    ...sideBinding({ ...a, vectors }),
-    code: `fn ${name}_steps(start: u32, row: u32, k: u32) -> vec4f {
-  let first = start + row * P.${name}_side + k * P.${name}_sum;
-  ${read}
-}`,
-  };
+  const blocks = repeat(Math.ceil(rows / 4), n => {
+    const place = `(a_at, m0 + ${4 * n}u, k)`;
+    const rowOf = (r: number): string => `let a${r} = four${n}[${r % 4}];`;
+    return `var four${n} = mat4x4f();
+    if (m0 + ${4 * n + 4}u <= P.M && k + 4u <= P.${name}_K) {
+      four${n} = transpose(${name}_block${place});
+    } else {
+      four${n} = transpose(${name}_block_at_edge${place});
+    }
+    ${repeat(Math.min(4, rows - 4 * n), r => rowOf(4 * n + r))}`;
+  });
+  return { rowSteps: blocks, part: matrixBlocks(a) };
 }

@@ -12,7 +12,6 @@ const flatTiles: readonly {
   readonly upTo: { readonly M: number; readonly N: number };
   readonly tile: WorkgroupMatMulShape;
 }[] = [
-  { upTo: { M: Infinity, N: 4 }, tile: { tx: 1, ty: 64, rows: 1, columns: 1, depth: 8 } },
   { upTo: { M: 16, N: Infinity }, tile: { tx: 16, ty: 4, rows: 1, columns: 2, depth: 16 } },
   { upTo: { M: Infinity, N: 16 }, tile: { tx: 4, ty: 16, rows: 2, columns: 1, depth: 16 } },
 ];
@@ -46,7 +45,7 @@ const minDepth = 512;
 export function chooseTile(
   size: MatMulSize,
   capabilities: Capabilities,
-  own: MatMulTile | null,
+  own: MatMulTile | null | undefined,
 ): { readonly tile: MatMulTile; readonly parts: SumParts } {
   const tile = own ?? tileFor(size, capabilities);
   const groups = Math.max(1, groupsOf(size, tile));

@@ -1,5 +1,6 @@
 import type { DType } from '@tilewise/core';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import { isCpu } from '../../../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { Side } from '../operands/matrix-blocks.ts';
 
@@ -55,6 +56,12 @@ export interface SumParts {
 /** The number of workgroups that a product of this size has. */
 export const groupsOf = ({ M, N, count }: MatMulSize, tile: Pick<MatMulTile, 'M' | 'N'>): number =>
   count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);
+
+/**
+ * The number of rows up to which a product takes the time of reading B. On a GPU, a product of 16 rows would
+ * have too few tiles of another form.
+ */
+export const fewRows = (capabilities: Capabilities): number => (isCpu(capabilities) ? 8 : 16);
 
 /** The number of workgroups that keeps a large GPU busy. */
 export const enoughGroups = 64;
