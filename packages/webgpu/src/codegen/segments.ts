@@ -4,8 +4,8 @@ import type { KernelSpec, TensorSizes } from './kernel-spec.ts';
 import { segmentName, tensorOf } from './shader-part.ts';
 
 /**
- * Makes a kernel that binds tensors in segments if it must.
- * @param make makes the kernel for a device with a number of bindings fewer than it has.
+ * Makes a kernel, which binds large tensors in segments if the device requires it.
+ * @param make makes the kernel for a device that has `fewer` bindings less.
  */
 export type InSegments = (
   make: (fewer: number) => KernelSpec,
@@ -44,9 +44,9 @@ export const inSegments: InSegments = (make, tensors, capabilities) => {
 };
 
 /**
- * The kernel with a tensor that it reads bound `count` times; null if the kernel does not read the tensor
- * element by element of its array. Reads of the array become calls of a function that finds the segment: no
- * local variable with the name of a tensor is indexed in a kernel.
+ * Binds a tensor that a kernel reads `count` times, each time another segment; null if the kernel reads the
+ * tensor in another way than by indexing its array. Indexing becomes the call of a function that finds the
+ * segment. Kernels do not index local variables that have the name of a tensor.
  * @param bytes the size of a segment.
  */
 function bindInSegments(kernel: KernelSpec, name: string, count: number, bytes: number): KernelSpec | null {

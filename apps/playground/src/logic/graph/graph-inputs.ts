@@ -15,8 +15,10 @@ export class OpenShape extends Error {
 /** The numbers of an input take up to 1 GiB. */
 const mostNumbers = 2 ** 28;
 
-const tooLarge = (tensor: LogicalTensor, size: number): string =>
-  `tensor ${describeTensor(tensor)} has ${size.toLocaleString('en')} numbers; this page makes at most ${mostNumbers.toLocaleString('en')}`;
+function tooLarge(tensor: LogicalTensor, size: number): string {
+  const [own, most] = [size, mostNumbers].map(count => count.toLocaleString('en'));
+  return `tensor ${describeTensor(tensor)} has ${own} numbers; this page makes at most ${most}`;
+}
 
 /**
  * Plausible numbers for the inputs of any graph: normal numbers for factors of products, and for scalars

@@ -54,7 +54,7 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
   if (!isPackageName(name)) {
     throw new InvalidArgumentError(
       'options.name',
-      `must be a name of letters, digits and underscores, and not one that Python or the library has, got '${name}'`,
+      `must be letters, digits and underscores, and neither a keyword of Python nor a package that the program imports, got '${name}'`,
     );
   }
   const { topology } = graph.finalize();

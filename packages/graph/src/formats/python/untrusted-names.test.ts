@@ -37,9 +37,7 @@ test.each(exports)('names of operations and parameters cannot add code to a prog
 test.each(exports)('a package for %s cannot have a name that Python or its imports use', (_, write) => {
   const { g } = named('x');
   for (const name of ['class', 'None', 'torch', 'jax', 'numpy'])
-    expect(() => write(g, { name })).toThrow(
-      `options.name must be a name of letters, digits and underscores`,
-    );
+    expect(() => write(g, { name })).toThrow(`options.name must be letters, digits and underscores`);
   expect(() => write(g, { name: '' })).toThrow("got ''");
   expect(Object.keys(write(g, { name: 'classes' }))).toContain('classes/model.py');
 });

@@ -209,7 +209,7 @@ test('errors name the invalid option', () => {
       return String(error);
     }
   };
-  expect(refused({ name: '../x' })).toMatch(/options.name must be a name of letters/);
+  expect(refused({ name: '../x' })).toMatch(/options.name must be letters/);
   expect(refused({ parameters: { w: 99 } })).toMatch(/options.parameters has tensor 99/);
   expect(refused({ loss: x.id + 50 })).toMatch(/options.loss must be a result/);
   expect(refused({ shard: { [x.id]: cut } })).toMatch(/options.extents must list the extent of 'batch'/);

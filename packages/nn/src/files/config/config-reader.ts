@@ -13,7 +13,8 @@ const ignoredOptions: ReadonlySet<string> = new Set(
     'is_encoder_decoder tie_encoder_decoder encoder_stride cross_attention_hidden_size prefix directionality',
     'task_specific_params finetuning_task problem_type id2label label2id num_labels num_return_sequences',
     'temperature typical_p top_p top_k no_repeat_ngram_size min_length max_length max_sequence_length',
-    'early_stopping do_sample bad_words_ids remove_invalid_values predict_special_tokens n_special n_ctx',
+    'early_stopping do_sample bad_words_ids suppress_tokens begin_suppress_tokens remove_invalid_values',
+    'predict_special_tokens n_special n_ctx',
     'output_scores output_past output_attentions output_hidden_states gradient_checkpointing',
     'use_bfloat16 cache_implementation tf_legacy_loss pretraining_tp chunk_size_feed_forward',
   ].flatMap(line => line.split(' ')),
@@ -24,7 +25,7 @@ const ignoredOptions: ReadonlySet<string> = new Set(
  * tokens, the search for texts, forms of results, and layers that GPT-2 and encoders have for other tasks.
  */
 const ignoredNames =
-  /^(_|initializer_|num_beam|pooler_|summary_)|_p?drop(out(_prob)?)?$|_(penalty|token_ids?)$|suppress_tokens$|return_dict/;
+  /^(_|initializer_|num_beam|pooler_|summary_)|_p?drop(out(_prob)?)?$|_(penalty|token_ids?)$|return_dict/;
 
 /** Reads the options of a `config.json` and records which it has read, so that none is ignored. */
 export class ConfigReader {

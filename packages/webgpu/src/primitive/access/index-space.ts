@@ -95,7 +95,7 @@ export function divided(
 /**
  * Statements that declare the indices of position number `place` along `rank` dimensions, `i0`, `i1`…
  * starting at number `from`; the last dimension varies fastest. The extents are the uniforms `extent0`… with
- * the same numbers. `index` and `extent` are other names for both.
+ * the same numbers. `index` and `extent` replace these names.
  */
 export function splitPlace(place: string, rank: number, from = 0, index = 'i', extent = 'extent'): string {
   const lines: string[] = [];

@@ -6,12 +6,10 @@ import { matrixBlocks, type Side, sideBinding } from '../operands/matrix-blocks.
 import { fewRows, type MatMulTile, type MatMulTileSelector } from './tile.ts';
 
 /**
- * The most rows of a tile, for whose sums a lane has registers. A multiple of 4, as blocks of A start there.
+ * The largest number of rows of a tile: a lane has registers for their sums. A multiple of 4, because blocks
+ * of A start at multiples of 4.
  */
 const maxRows = 8;
-
-/** Products with at most this many rows or columns have flat tiles, not those of matrices. */
-const flatRows = 16;
 
 /**
  * The blocks of four columns of a workgroup, and the most lanes that share the sum of a block. On a GPU,
@@ -25,14 +23,14 @@ const shapes = {
 
 /**
  * Tiles for products of few rows (GEMV), as in text generation.
- * @param others tiles for other products.
+ * @param others tiles for products of many rows and columns.
  */
 export const gemvTiles =
   (others?: MatMulTileSelector): MatMulTileSelector =>
   (size, operands, capabilities) => {
     const { M, N, K } = size;
-    if (M > fewRows(capabilities))
-      return (M > flatRows && N > flatRows && others?.(size, operands, capabilities)) || null;
+    const few = fewRows(capabilities);
+    if (M > few) return (N > few && others?.(size, operands, capabilities)) || null;
     const { columns, strands: most } = shapes[isCpu(capabilities) ? 'cpu' : 'gpu'];
     // A lane has eight steps of a short sum, four at a time.
     const strands = 2 ** Math.floor(Math.log2(Math.min(Math.max(K / 8, 1), most)));

@@ -40,7 +40,7 @@ const minDepth = 512;
  * The tile for a product on a device, and the number of parts into which its sum is divided: more than one
  * only if C alone gives too few workgroups.
  *
- * @param own the tile that only some devices or products use, if there is one for the operands.
+ * @param own the tile that the context has loaded for such a product, if there is one.
  */
 export function chooseTile(
   size: MatMulSize,

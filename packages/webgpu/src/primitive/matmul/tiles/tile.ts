@@ -58,8 +58,8 @@ export const groupsOf = ({ M, N, count }: MatMulSize, tile: Pick<MatMulTile, 'M'
   count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);
 
 /**
- * The number of rows up to which a product takes the time of reading B. On a GPU, a product of 16 rows would
- * have too few tiles of another form.
+ * The largest number of rows of a product whose time is that of reading B. On a GPU, tiles of other forms
+ * would leave most cores idle for up to 16 rows.
  */
 export const fewRows = (capabilities: Capabilities): number => (isCpu(capabilities) ? 8 : 16);
 
