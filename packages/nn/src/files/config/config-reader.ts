@@ -9,23 +9,23 @@ type Json = Readonly<Record<string, unknown>>;
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
     'name_or_path model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class',
-    'is_llama_config unsloth_fixed unsloth_version transformers_version transformers.js_config use_cache',
-    'is_encoder_decoder tie_encoder_decoder encoder_stride cross_attention_hidden_size prefix directionality',
-    'task_specific_params finetuning_task problem_type id2label label2id num_labels num_return_sequences',
-    'temperature typical_p top_p top_k no_repeat_ngram_size min_length max_length max_sequence_length',
-    'early_stopping do_sample bad_words_ids suppress_tokens begin_suppress_tokens remove_invalid_values',
-    'predict_special_tokens n_special n_ctx',
-    'output_scores output_past output_attentions output_hidden_states gradient_checkpointing',
-    'use_bfloat16 cache_implementation tf_legacy_loss pretraining_tp chunk_size_feed_forward',
+    'is_llama_config use_cache encoder_stride prefix directionality cross_attention_hidden_size',
+    'task_specific_params finetuning_task problem_type id2label label2id temperature typical_p top_p top_k',
+    'no_repeat_ngram_size min_length max_length max_sequence_length early_stopping do_sample bad_words_ids',
+    'remove_invalid_values predict_special_tokens n_special n_ctx gradient_checkpointing use_bfloat16',
+    'cache_implementation tf_legacy_loss pretraining_tp chunk_size_feed_forward',
   ].flatMap(line => line.split(' ')),
 );
 
 /**
- * The names of further such options: private fields, initial weights, probabilities of dropout, ids of
- * tokens, the search for texts, forms of results, and layers that GPT-2 and encoders have for other tasks.
+ * The names of further such options: private fields, initial weights, the search for texts, forms of results,
+ * layers that GPT-2 and encoders have for other tasks, fields of other libraries, probabilities of dropout,
+ * and ids of tokens.
  */
-const ignoredNames =
-  /^(_|initializer_|num_beam|pooler_|summary_)|_p?drop(out(_prob)?)?$|_(penalty|token_ids?)$|return_dict/;
+const ignoredNames = new RegExp(
+  '^(_|initializer_|num_(beam|labels|return)|output_|pooler_|summary_|transformers|unsloth_)' +
+    '|_p?drop(out(_prob)?)?$|_(penalty|token_ids?)$|return_dict|suppress_tokens|encoder_decoder',
+);
 
 /** Reads the options of a `config.json` and records which it has read, so that none is ignored. */
 export class ConfigReader {
