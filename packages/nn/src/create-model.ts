@@ -4,6 +4,7 @@ import type { ModelDefinition } from './architectures/architecture.ts';
 import { checkFields, type FieldRules } from './checks/check-fields.ts';
 import { anything, fromZero, numberOrFunction } from './checks/rules.ts';
 import { LoadedModel } from './load-model.ts';
+import { logitsOf } from './model/logits.ts';
 import { type LoadOptions, loadRules } from './model/model.ts';
 import { uploadAll } from './model/upload.ts';
 import { checkDefinition, layersOf, type WeightDType } from './model/weights.ts';
@@ -57,7 +58,7 @@ export function createModel<T extends TensorDesc>(
     }
     return tensor.cast(dtype);
   });
-  return new LoadedModel(engine, definition, layers, weights, autocast);
+  return new LoadedModel(engine, definition, layers, weights, logitsOf(definition), autocast);
 }
 
 /** The FNV-1a hash of the UTF-16 code units of a name. */

@@ -5,6 +5,7 @@ import { CheckpointError } from './files/sources/checkpoint-error.ts';
 import { type ModelFiles, readJson } from './files/sources/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
 import { readGenerationConfig } from './generation/generation-config.ts';
+import { logitsOf } from './model/logits.ts';
 import { type LoadOptions, loadRules, Model } from './model/model.ts';
 import { layersOf, loadWeights } from './model/weights.ts';
 
@@ -45,7 +46,7 @@ export async function loadModel<T extends TensorDesc>(
   const layers = layersOf(definition);
   const generationDefaults = await readGenerationConfig(files, json);
   const weights = await loadWeights(files, definition, layers.weights, engine, dtype);
-  const model = new LoadedModel(engine, definition, layers, weights, autocast);
+  const model = new LoadedModel(engine, definition, layers, weights, logitsOf(definition), autocast);
   model.generationDefaults = generationDefaults;
   return model;
 }

@@ -18,6 +18,11 @@ export interface ModelInputs extends Partial<TextInputs> {
   readonly pixels?: Variable | undefined;
 }
 
+/**
+ * Traces the logits of a model: of all tokens (B, S, vocabulary), or of the classes of images (B, classes).
+ */
+export type TraceLogits = (scope: Scope, inputs: ModelInputs) => Variable;
+
 /** Whether the logits of a token predict the token after it. */
 export function predictsNext(definition: ModelDefinition): boolean {
   return definition.kind === 'causal' || (definition.kind === 'exported' && definition.labels === 'next');
@@ -62,7 +67,7 @@ export type ModelDefinition = (
        */
       readonly labels: 'next' | 'same';
       /** The output of the graph that has the logits. */
-      logits(scope: Scope, inputs: ModelInputs): Variable;
+      readonly logits: TraceLogits;
     }
 ) & {
   /** Maps the name of a weight in a file to its name here; null for a weight that is not used. */

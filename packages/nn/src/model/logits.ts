@@ -1,19 +1,17 @@
 import type { Variable } from '@tilewise/graph/ops';
-import type { ModelDefinition, ModelInputs } from '../architectures/architecture.ts';
+import type { ModelDefinition, TraceLogits } from '../architectures/architecture.ts';
 import { decoderLogits, decoderStates } from '../architectures/transformer/decoder.ts';
-import type { Scope } from '../architectures/transformer/scope.ts';
 
-/** Logits of all tokens (B, S, vocabulary), or of the classes of images (B, classes). */
-export function modelLogits(definition: ModelDefinition, scope: Scope, inputs: ModelInputs): Variable {
-  if (definition.kind === 'exported') return definition.logits(scope, inputs);
-  const { tokens, lengths, tokenTypes, pixels } = inputs;
-  if (definition.kind === 'image') return definition.logits(scope, given(pixels, 'pixels'));
-  const texts = { tokens: given(tokens, 'tokens'), lengths };
-  if (definition.kind === 'masked') return definition.logits(scope, { ...texts, tokenTypes });
-  return decoderLogits(scope, definition.decoder, decoderStates(scope, definition.decoder, texts));
-}
-
-function given(variable: Variable | undefined, name: string): Variable {
-  if (variable) return variable;
-  throw new TypeError(`the model needs ${name}`);
+/** The logits of a model, as a function to trace. */
+export function logitsOf(definition: ModelDefinition): TraceLogits {
+  return (scope, inputs) => {
+    if (definition.kind === 'exported') return definition.logits(scope, inputs);
+    // `batchTensors` has checked that a batch has the inputs of the model.
+    if (definition.kind === 'image') return definition.logits(scope, inputs.pixels as Variable);
+    const texts = { ...inputs, tokens: inputs.tokens as Variable };
+    if (definition.kind === 'masked') return definition.logits(scope, texts);
+    const { decoder } = definition;
+    const { tokens, lengths } = texts;
+    return decoderLogits(scope, decoder, decoderStates(scope, decoder, { tokens, lengths }));
+  };
 }

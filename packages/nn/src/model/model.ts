@@ -1,7 +1,7 @@
 import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import type { Place, TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
-import type { ModelDefinition } from '../architectures/architecture.ts';
+import type { ModelDefinition, TraceLogits } from '../architectures/architecture.ts';
 import type { AutocastDType, Scope } from '../architectures/transformer/scope.ts';
 import { checkArgument, type FieldRules } from '../checks/check-fields.ts';
 import { hasMethod, oneOf, required } from '../checks/rules.ts';
@@ -10,7 +10,6 @@ import { adapterOf } from './adapter.ts';
 import { type Batch, batchTensors } from './batch.ts';
 import { bytesOf } from './bytes.ts';
 import { getOrInsertComputed } from './get-or-insert.ts';
-import { modelLogits } from './logits.ts';
 import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
 
 /** How a model is loaded. */
@@ -52,6 +51,8 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly layers: Omit<ModelLayers, 'initial'>;
   /** The weights by name. A trainer replaces them. */
   readonly weights: Map<string, T>;
+  /** @internal */
+  readonly traceLogits: TraceLogits;
   /** The dtype of the operands of linear layers and of attention, if it is not f32. */
   readonly autocast: AutocastDType | undefined;
   /** The adapter that the model runs with. */
@@ -66,6 +67,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     definition: ModelDefinition,
     layers: Omit<ModelLayers, 'initial'>,
     weights: Map<string, T>,
+    traceLogits: TraceLogits,
     autocast?: AutocastDType,
   ) {
     if (autocast && definition.kind === 'exported')
@@ -75,6 +77,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     this.definition = definition;
     this.layers = layers;
     this.weights = weights;
+    this.traceLogits = traceLogits;
   }
 
   /** The number of elements of all weights. */
@@ -85,9 +88,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   /** Logits of all tokens (B, S, vocabulary), or of the classes of images (B, classes), f32. */
   async logits(batch: Batch): Promise<Tensor> {
     const tensors = batchTensors(this.definition, batch);
-    const run = this.compiled('logits', describeAll(tensors), (scope, inputs) =>
-      modelLogits(this.definition, scope, inputs),
-    );
+    const run = this.compiled('logits', describeAll(tensors), this.traceLogits);
     const logits = Tensor.zeros(run.results[0].shape);
     await run(this.bindings(tensors), [logits]);
     return logits;
@@ -130,7 +131,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     const tensors = batchTensors(this.definition, batch);
     const run = this.compiled('attention', describeAll(tensors), (scope, inputs) => {
       const layers: Variable[] = [];
-      modelLogits(this.definition, { ...scope, observe: softmax => layers.push(softmax) }, inputs);
+      this.traceLogits({ ...scope, observe: softmax => layers.push(softmax) }, inputs);
       return layers;
     });
     const layers = (await run(this.bindings(tensors))) as readonly T[];

@@ -8,7 +8,7 @@ import { hasMethod } from '../checks/rules.ts';
 import { type CheckpointTensor, readCheckpoint } from '../files/checkpoint/read-checkpoint.ts';
 import { CheckpointError, type CheckpointPlace } from '../files/sources/checkpoint-error.ts';
 import type { ModelFiles } from '../files/sources/model-files.ts';
-import { modelLogits } from './logits.ts';
+import { logitsOf } from './logits.ts';
 
 /** The storage dtypes of weights. */
 export type WeightDType = 'f32' | 'f16' | 'bf16';
@@ -46,7 +46,8 @@ export function layersOf(definition: ModelDefinition): ModelLayers {
   const tokens = { shape: [1, 2], dtype: 'i32' } as const;
   const pixels =
     definition.kind === 'image' ? [1, definition.channels, definition.imageSize, definition.imageSize] : [1];
-  evalShape(inputs => modelLogits(definition, scope, inputs), { tokens, pixels });
+  const logits = logitsOf(definition);
+  evalShape(inputs => logits(scope, inputs), { tokens, pixels });
   return { weights, initial, linear };
 }
 

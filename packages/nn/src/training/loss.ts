@@ -19,7 +19,6 @@ import {
 import { inFloat32, type Scope } from '../architectures/transformer/scope.ts';
 import type { FieldRules } from '../checks/check-fields.ts';
 import { flag, fraction } from '../checks/rules.ts';
-import { modelLogits } from '../model/logits.ts';
 import type { Model } from '../model/model.ts';
 
 /** Variables by name. */
@@ -108,7 +107,7 @@ export function meanLoss<T extends TensorDesc>(
     draw,
     ...(options.recomputation && { block: recompute }),
   };
-  const logits = modelLogits(model.definition, scope, inputs);
+  const logits = model.traceLogits(scope, inputs);
   const classes = logits.shape[logits.shape.length - 1];
   const { labels, labelWeights } = inputs;
   const flat = reshape(logits, [labels.shape[0], classes]);

@@ -7,7 +7,7 @@ import { drawWeights, filesOf, tinyLlama } from '../../../testing/tiny-model.ts'
 import { readModel } from '../../architectures/read-model.ts';
 import { loadModel } from '../../load-model.ts';
 import { mergeAdapter } from '../../lora/merge-adapter.ts';
-import { modelLogits } from '../../model/logits.ts';
+import { logitsOf } from '../../model/logits.ts';
 import { describeAll } from '../../model/model.ts';
 import { weightScope } from '../../model/weights.ts';
 import { createTrainer } from '../../training/trainer.ts';
@@ -50,8 +50,7 @@ function exported(
     let reads = 0;
     // The head is the second reader of the embedding table.
     const scope = weightScope(given);
-    return modelLogits(
-      definition,
+    return logitsOf(definition)(
       {
         ...scope,
         parameter: (name, shape, initial) =>

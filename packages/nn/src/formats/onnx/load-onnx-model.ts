@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
 import { type FromOnnxOptions, fromOnnx, type OnnxGraph, type OnnxModel } from '@tilewise/graph/onnx';
 import { callGraph, constant, type Operand, transpose, type Variable } from '@tilewise/graph/ops';
-import type { ModelDefinition, ModelInputs } from '../../architectures/architecture.ts';
+import type { ModelDefinition, TraceLogits } from '../../architectures/architecture.ts';
 import { inDType, type LinearShape, type Scope, withAdapter } from '../../architectures/transformer/scope.ts';
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { anything, callback, oneOf, required, text } from '../../checks/rules.ts';
@@ -91,32 +91,33 @@ export async function loadOnnxModel<T extends TensorDesc>(
     return trained.has(known) ? scope.parameter(tie?.weight ?? known, shape, 'random') : null;
   }
 
+  const logits: TraceLogits = (scope, inputs) => {
+    const given = onnxInputs(model, inputs);
+    const shapes = Object.fromEntries(Object.entries(given).map(([name, { shape }]) => [name, shape]));
+    const made = model.graph({ shapes });
+    const operands: Record<number, Operand> = { ...made.bindings };
+    for (const [name, { id }] of Object.entries(made.inputs)) operands[id] = given[name] as Variable;
+    for (const [name, { tensor, value }] of Object.entries(made.weights)) {
+      const variable = parameter(scope, name, value.shape) ?? constant(value);
+      operands[tensor.id] = inDType(variable, tensor.dtype);
+    }
+    const layers = linearLayers(made);
+    const values = callGraph(made.graph, operands, ({ id }, [x], outputs) => {
+      const found = layers.get(id);
+      const adapter = found && scope.adapter(withoutPrefix(found.layer, prefix), found.shape);
+      return adapter ? [withAdapter(scope, outputs[0] as Variable, x as Variable, adapter)] : outputs;
+    });
+    return values.get(made.outputs[output]?.id ?? -1) as Variable;
+  };
   const definition: ModelDefinition = {
     kind: 'exported',
     labels: options.labels,
     canonical: name => name,
-    logits(scope: Scope, inputs: ModelInputs): Variable {
-      const given = onnxInputs(model, inputs);
-      const shapes = Object.fromEntries(Object.entries(given).map(([name, { shape }]) => [name, shape]));
-      const made = model.graph({ shapes });
-      const operands: Record<number, Operand> = { ...made.bindings };
-      for (const [name, { id }] of Object.entries(made.inputs)) operands[id] = given[name] as Variable;
-      for (const [name, { tensor, value }] of Object.entries(made.weights)) {
-        const variable = parameter(scope, name, value.shape) ?? constant(value);
-        operands[tensor.id] = inDType(variable, tensor.dtype);
-      }
-      const layers = linearLayers(made);
-      const values = callGraph(made.graph, operands, ({ id }, [x], outputs) => {
-        const found = layers.get(id);
-        const adapter = found && scope.adapter(withoutPrefix(found.layer, prefix), found.shape);
-        return adapter ? [withAdapter(scope, outputs[0] as Variable, x as Variable, adapter)] : outputs;
-      });
-      return values.get(made.outputs[output]?.id ?? -1) as Variable;
-    },
+    logits,
   };
   const shapesOf = new Map([...own].map(([name, { shape }]) => [name, shape] as const));
   const uploaded = uploadAll(engine, own, value => (dtype ? value.cast(dtype) : value));
-  return new Model(engine, definition, { weights: shapesOf, linear }, uploaded, options.autocast);
+  return new Model(engine, definition, { weights: shapesOf, linear }, uploaded, logits, options.autocast);
 }
 
 /** Whether a tensor looks like an additive mask: one of its numbers is −1e4 or less. */

@@ -15,7 +15,7 @@ import { folderFiles } from '../../files/sources/folder-files.ts';
 import { loadModel } from '../../load-model.ts';
 import { batchTensors } from '../../model/batch.ts';
 import { downloadAll } from '../../model/download.ts';
-import { modelLogits } from '../../model/logits.ts';
+import { logitsOf } from '../../model/logits.ts';
 import { describeAll } from '../../model/model.ts';
 import { weightScope } from '../../model/weights.ts';
 import { createTrainer } from '../../training/trainer.ts';
@@ -101,7 +101,7 @@ async function exported(folder: string, { name, files }: (typeof models)[number]
   writeFiles(folder, training);
 
   const specs = { ...describeAll(batchTensors(model.definition, inputs)), ...model.specs() };
-  const traced = traceGraph(own => modelLogits(definition, weightScope(own), own), specs);
+  const traced = traceGraph(own => logitsOf(definition)(weightScope(own), own), specs);
   const [input] = Object.keys(batchTensors(model.definition, inputs));
   const { id } = traced.inputs[input];
   const parameters = Object.entries(traced.inputs).flatMap(([own, t]) =>
