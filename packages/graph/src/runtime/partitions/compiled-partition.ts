@@ -4,7 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import type { CompiledProgram } from '../../compile/compile.ts';
 import { type Overwrites, overwritesOf } from '../../compile/overwrites.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { storageDesc } from '../../ir/tensor/storage.ts';
+import { withAllocatedOutputs } from '../bindings/allocated-outputs.ts';
 import type { Bindable } from '../bindings/bindable.ts';
 import {
   type Bindings,
@@ -132,17 +132,9 @@ export function sharedPartition<T extends TensorDesc>(
   }
 
   async function run(checked: Checked<T>): Promise<Record<number, T>> {
-    const uploads = new Uploads(engine);
-    const allocated: Record<number, T> = {};
-    try {
-      for (const t of checked.unbound) allocated[t.id] = engine.primitives.allocate(storageDesc(t));
-      await runProgram(boundTensors(checked, t => uploads.of(t), allocated));
-    } catch (error) {
-      for (const tensor of Object.values(allocated)) engine.release(tensor);
-      throw error;
-    } finally {
-      uploads.release();
-    }
+    const allocated = await withAllocatedOutputs(engine, checked.unbound, (results, uploads) =>
+      runProgram(boundTensors(checked, t => uploads.of(t), results)),
+    );
     const results: Record<number, T> = {};
     for (const { id } of own.outputs) results[id] = allocated[id] ?? (checked.onEngine.get(id) as T);
     return results;

@@ -1,0 +1,131 @@
+import { copyTensor, Tensor, type TensorDesc } from '@tilewise/core';
+import type { WorkTrace } from '@tilewise/core/engine';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { isScalarValue } from '../ir/tensor/scalar.ts';
+import { scalarTensor } from '../ir/tensor/storage.ts';
+import { withAllocatedOutputs } from './bindings/allocated-outputs.ts';
+import type { Bindable } from './bindings/bindable.ts';
+import { LastUploads } from './bindings/last-uploads.ts';
+import type { Uploads } from './bindings/uploads.ts';
+import { type CompiledPartitions, picked } from './compile-partitions.ts';
+import type { BoundTensors } from './executable/bound-tensors.ts';
+import type { CompiledPartition } from './partitions/compiled-partition.ts';
+import { traced } from './traced.ts';
+
+/** The tensors of a graph by id: the checked bindings and the intermediate results. */
+type GraphTensors<T> = Map<number, Bindable<T>>;
+
+/** Runs the partitions of a graph one after another. */
+export interface PartitionRunner<T> {
+  /**
+   * Runs all partitions, in one submission if possible, and allocates the outputs that are not bound.
+   * @param onHost outputs that are read back to the host, by id.
+   * @returns the other outputs by id.
+   */
+  run(tensors: GraphTensors<T>, onHost: ReadonlyMap<number, Tensor>): Promise<Record<number, T>>;
+  /** Prepares all partitions; returns a function that records them in an encoder, in one recording. */
+  prepareEncode(tensors: GraphTensors<T>): (target: object) => void;
+  /** Frees the uploads that are kept for the next run. */
+  release(): void;
+}
+
+/** @param trace receives the name of each partition that runs, and of its steps on a host engine. */
+export function createPartitionRunner<T extends TensorDesc>(
+  engine: TensorEngine<T>,
+  { partitions, names, ends: { inputs, outputs } }: CompiledPartitions<T>,
+  trace?: WorkTrace,
+): PartitionRunner<T> {
+  const scalars = new Map(inputs.map(t => [t.id, t] as const));
+  /** Tensors that the partitions write. */
+  const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
+  const lastUploads = new LastUploads(engine);
+
+  /** The tensors that a partition reads and writes, by id. */
+  const endsOf = (partition: CompiledPartition<T>, tensors: GraphTensors<T>): Record<number, Bindable<T>> =>
+    picked(tensors, [...partition.inputs, ...partition.outputs]);
+
+  /** The tensors that partitions read and write, from checked bindings. */
+  function boundTo(tensors: GraphTensors<T>, upload: (given: Tensor, id: number) => T): BoundTensors<T> {
+    const host = (id: number): Tensor | undefined => {
+      const given = tensors.get(id);
+      if (given instanceof Tensor) return given;
+      const logical = scalars.get(id);
+      return logical && isScalarValue(given) ? scalarTensor(logical, given) : undefined;
+    };
+    return {
+      host,
+      tensor(id) {
+        const given = host(id);
+        if (given === undefined) return tensors.get(id) as T;
+        return written.has(id) ? (given as TensorDesc as T) : upload(given, id);
+      },
+    };
+  }
+
+  /** Runs the prepared work of all partitions. */
+  function runAll(works: readonly (() => void)[]): void {
+    for (const [n, work] of works.entries()) traced(trace, names[n], work);
+  }
+
+  /**
+   * Runs all partitions in one submission. Returns false, without running anything, if a partition must wait
+   * for a number.
+   * @param readBack requests copies to the host, which join the same submission.
+   */
+  function runAtOnce(tensors: GraphTensors<T>, uploads: Uploads<T>, readBack: () => void): boolean {
+    if (!engine.recording) return false;
+    const works: (() => void)[] = [];
+    const upload = lastUploads.begin(uploads);
+    for (const partition of partitions) {
+      const work = partition.prepareRun(endsOf(partition, tensors), upload);
+      if (!work) return false;
+      works.push(work);
+    }
+    engine.batch(() => {
+      runAll(works);
+      readBack();
+    });
+    return true;
+  }
+
+  /** Runs the partitions one by one, and waits for each. */
+  async function runInTurn(tensors: GraphTensors<T>, uploads: Uploads<T>): Promise<void> {
+    const bound = boundTo(tensors, lastUploads.begin(uploads));
+    for (const [n, partition] of partitions.entries()) {
+      const waiting = traced(trace, names[n], () => partition.runBound(bound, trace));
+      if (waiting) await waiting;
+    }
+  }
+
+  return {
+    async run(tensors, onHost) {
+      const unbound = outputs.filter(({ id }) => !tensors.has(id));
+      const copies: Promise<Tensor>[] = [];
+      const readBack = (): void => {
+        for (const id of onHost.keys()) copies.push(engine.download(tensors.get(id) as T));
+      };
+      await withAllocatedOutputs(engine, unbound, async (allocated, uploads) => {
+        for (const { id } of unbound) tensors.set(id, allocated[id]);
+        if (!runAtOnce(tensors, uploads, readBack)) {
+          await runInTurn(tensors, uploads);
+          readBack();
+        }
+        const found = await Promise.all(copies);
+        for (const [n, [id, given]] of [...onHost].entries()) {
+          copyTensor(found[n], given);
+          engine.release(tensors.get(id) as T);
+        }
+      });
+      const results: Record<number, T> = {};
+      for (const { id } of outputs) if (!onHost.has(id)) results[id] = tensors.get(id) as T;
+      return results;
+    },
+    prepareEncode(tensors) {
+      const records = partitions.map(partition => partition.prepareEncode(endsOf(partition, tensors)));
+      // One recording of all partitions, so that nothing is recorded if a later one cannot be.
+      return target =>
+        engine.recording?.encode(target, () => runAll(records.map(record => () => record(target))));
+    },
+    release: () => lastUploads.release(),
+  };
+}
