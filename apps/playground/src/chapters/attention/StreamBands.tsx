@@ -57,24 +57,9 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
           rx="8"
         />
       )}
-      <text className="band" x="0" y={scores.y + 14}>
-        <tspan>{text.scores}</tspan>
-        <tspan x="0" dy="17" className="symbol" data-symbol="x">
-          xⱼ
-        </tspan>
-      </text>
-      <text className="band" x="0" y={weights.y + 14}>
-        <tspan>{text.weights}</tspan>
-        <tspan x="0" dy="17" className="symbol">
-          e^(xⱼ − m)
-        </tspan>
-      </text>
-      <text className="band" x="0" y={values.y + 14}>
-        <tspan>{text.values}</tspan>
-        <tspan x="0" dy="17" className="symbol" data-symbol="v">
-          vⱼ
-        </tspan>
-      </text>
+      <BandLabel y={scores.y} label={text.scores} symbol="x" formula="xⱼ" />
+      <BandLabel y={weights.y} label={text.weights} formula="e^(xⱼ − m)" />
+      <BandLabel y={values.y} label={text.values} symbol="v" formula="vⱼ" />
       <line className="axis" x1={left} x2={width} y1={yOf(0)} y2={yOf(0)} />
       <line
         className="axis"
@@ -83,52 +68,9 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
         y1={weights.y + weights.height}
         y2={weights.y + weights.height}
       />
-      {keys.map(({ score, j, values: vector }) => {
-        const weight = weightOf(score, j);
-        const at = left + j * slot;
-        return (
-          <g key={j}>
-            <rect
-              className="score"
-              data-symbol="x"
-              data-seen={j < seen}
-              x={at + slot * 0.24}
-              width={slot * 0.52}
-              y={Math.min(yOf(score), yOf(0))}
-              height={Math.max(2, Math.abs(yOf(score) - yOf(0)))}
-              rx="3"
-            />
-            <rect
-              className="weight"
-              x={at + slot * 0.24}
-              width={slot * 0.52}
-              y={weights.y}
-              height={weights.height}
-              rx="3"
-              style={{ transform: `scaleY(${weight})` }}
-            />
-            <text className="word" x={at + slot / 2} y={wordsAt}>
-              {example.words[j]}
-            </text>
-            {vector
-              .map((value, c) => ({ value, c }))
-              .map(({ value, c }) => (
-                <rect
-                  key={c}
-                  className="value"
-                  data-symbol="v"
-                  data-seen={j < seen}
-                  x={at + slot * 0.24}
-                  y={values.y + c * values.cell}
-                  width={slot * 0.52}
-                  height={values.cell - 3}
-                  rx="3"
-                  fill={`color-mix(in oklch, var(--compute) ${Math.round(100 * value)}%, var(--sunken))`}
-                />
-              ))}
-          </g>
-        );
-      })}
+      {keys.map(key => (
+        <KeyColumn key={key.j} {...key} weight={weightOf(key.score, key.j)} isSeen={key.j < seen} />
+      ))}
       {m !== null && (
         <g className="maximum" data-symbol="m" style={{ transform: `translateY(${yOf(m)}px)` }}>
           <line x1={left} x2={width} y1="0" y2="0" />
@@ -138,5 +80,71 @@ export function StreamBands({ step }: { readonly step: StreamStep | null }) {
         </g>
       )}
     </svg>
+  );
+}
+
+/** The name of a band, and its formula below. */
+function BandLabel(props: {
+  readonly y: number;
+  readonly label: string;
+  readonly formula: string;
+  readonly symbol?: string;
+}) {
+  return (
+    <text className="band" x="0" y={props.y + 14}>
+      <tspan>{props.label}</tspan>
+      <tspan x="0" dy="17" className="symbol" data-symbol={props.symbol}>
+        {props.formula}
+      </tspan>
+    </text>
+  );
+}
+
+/** A key: its score, its weight relative to the running maximum, its word, and its value vector. */
+function KeyColumn(props: {
+  readonly j: number;
+  readonly score: number;
+  readonly weight: number;
+  readonly values: readonly number[];
+  readonly isSeen: boolean;
+}) {
+  const { j, score, weight, isSeen } = props;
+  const at = left + j * slot;
+  const bar = { x: at + slot * 0.24, width: slot * 0.52, rx: 3 };
+  return (
+    <g>
+      <rect
+        {...bar}
+        className="score"
+        data-symbol="x"
+        data-seen={isSeen}
+        y={Math.min(yOf(score), yOf(0))}
+        height={Math.max(2, Math.abs(yOf(score) - yOf(0)))}
+      />
+      <rect
+        {...bar}
+        className="weight"
+        y={weights.y}
+        height={weights.height}
+        style={{ transform: `scaleY(${weight})` }}
+      />
+      <text className="word" x={at + slot / 2} y={wordsAt}>
+        {example.words[j]}
+      </text>
+      {props.values
+        .map((value, c) => ({ value, c }))
+        .map(({ value, c }) => (
+          <rect
+            {...bar}
+            key={c}
+            className="value"
+            data-symbol="v"
+            data-seen={isSeen}
+            y={values.y + c * values.cell}
+            height={values.cell - 3}
+            fill={`color-mix(in oklch, var(--compute) ${Math.round(100 * value)}%, var(--sunken))`}
+          />
+        ))}
+    </g>
   );
 }

@@ -9,10 +9,12 @@ import {
 } from '../../../logic/graph/graph-drawing.ts';
 import type { Box } from '../../../logic/graph/graph-layout.ts';
 import { useChapterText } from '../../../text/useChapterText.ts';
+import { GraphEdges } from './GraphEdges.tsx';
 import { neighbour } from './neighbour.ts';
 import { toneOf } from './tone.ts';
 import { useGraphLayout } from './useGraphLayout.ts';
 import { usePanZoom } from './usePanZoom.ts';
+import { ZoomButtons, zoomSteps } from './ZoomButtons.tsx';
 
 interface FigureProps {
   readonly graph: Graph;
@@ -63,15 +65,14 @@ function useShownOperations(graph: Graph, chosen: number): ReadonlySet<number> {
 
 function LaidOutGraph(props: FigureProps & { readonly layout: GraphLayout }) {
   const { layout, chosen, looked, onLook, onChoose, details } = props;
-  const text = useChapterText('graph');
   const view = useRef<HTMLDivElement>(null);
   const { transform, fit, zoomBy, reveal } = usePanZoom(view, layout);
   const sheet = useRef<HTMLDivElement>(null);
 
   const onKeyDown = (event: KeyboardEvent, from: Box): void => {
     const zooms: Readonly<Record<string, () => void>> = {
-      '+': () => zoomBy(1.25),
-      '-': () => zoomBy(0.8),
+      '+': () => zoomBy(zoomSteps.in),
+      '-': () => zoomBy(zoomSteps.out),
       '0': fit,
     };
     const zoomKey = zooms[event.key];
@@ -111,30 +112,7 @@ function LaidOutGraph(props: FigureProps & { readonly layout: GraphLayout }) {
               style={placed(box)}
             />
           ))}
-          <svg width={layout.width} height={layout.height} aria-hidden="true">
-            <defs>
-              <marker
-                id="arrow"
-                viewBox="0 0 8 8"
-                refX="7"
-                refY="4"
-                markerWidth="7"
-                markerHeight="7"
-                orient="auto"
-              >
-                <path d="M0 0.5 8 4 0 7.5z" />
-              </marker>
-            </defs>
-            {layout.edges.map(({ key, from, to, points }) => (
-              <path
-                key={key}
-                className="graph-edge"
-                data-looked={from === looked || to === looked}
-                d={curve(points)}
-                markerEnd="url(#arrow)"
-              />
-            ))}
-          </svg>
+          <GraphEdges layout={layout} looked={looked} />
           {layout.partitions.map(({ partition, x, y, width, height }) => (
             <code
               key={partition.id}
@@ -178,18 +156,7 @@ function LaidOutGraph(props: FigureProps & { readonly layout: GraphLayout }) {
           ))}
         </div>
       </div>
-      <fieldset className="graph-zoom">
-        <legend className="visually-hidden">{text.zoom}</legend>
-        <button type="button" className="button icon" aria-label={text.zoomIn} onClick={() => zoomBy(1.25)}>
-          +
-        </button>
-        <button type="button" className="button icon" aria-label={text.zoomOut} onClick={() => zoomBy(0.8)}>
-          −
-        </button>
-        <button type="button" className="button" onClick={fit}>
-          {text.zoomFit}
-        </button>
-      </fieldset>
+      <ZoomButtons zoomBy={zoomBy} fit={fit} />
     </div>
   );
 }
@@ -200,15 +167,3 @@ const placed = ({ x, y, width, height }: Box): CSSProperties => ({
   width,
   height,
 });
-
-/** A line through points, with rounded corners. */
-function curve(points: readonly { readonly x: number; readonly y: number }[]): string {
-  const [first, ...rest] = points;
-  if (!first) return '';
-  const parts = [`M${first.x} ${first.y}`];
-  rest.forEach(({ x, y }, n) => {
-    const next = rest[n + 1];
-    parts.push(next ? `Q${x} ${y} ${(x + next.x) / 2} ${(y + next.y) / 2}` : `L${x} ${y}`);
-  });
-  return parts.join('');
-}
