@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { swiftShaderDriver } from '../../tools/webgpu-host/dist/vulkan/swiftshader.js';
 import { run } from '../release/run.mjs';
 
 /** Runs the packages in processes: Node, Deno and Bun, by `import` and by `require`. */
@@ -10,9 +11,9 @@ export function processChecks({ folder, add }) {
     `import '${gpuForNode}';\nimport { smokeGpu } from './smoke.mjs';\nconsole.log(await smokeGpu());\nprocess.exit(0);\n`,
   );
   const lastLine = text => text.trim().split('\n').at(-1);
-  const withVersion = (binary, args) => {
+  const withVersion = (binary, args, env) => {
     const version = /\d+\.\d+\.\d+/.exec(run(folder, binary, ['--version']))?.[0];
-    return `${version}: ${lastLine(run(folder, binary, args))}`;
+    return `${version}: ${lastLine(run(folder, binary, args, env))}`;
   };
   // The packages with the binaries, because the packages named after the runtimes download them in install
   // scripts.
@@ -33,16 +34,22 @@ export function processChecks({ folder, add }) {
       { where, what: '`require()`', run: () => inside('--no-warnings', 'require.cjs') },
     ];
   });
-  const other = (name, scope, ...args) => {
+  const other = (name, scope, args, env) => {
     add(name);
-    return withVersion(binaryOf(folder, scope, name), ['run', ...args]);
+    return withVersion(binaryOf(folder, scope, name), ['run', ...args], env);
   };
-  const deno = (...args) => other('deno', '@deno', '-A', '--node-modules-dir=manual', ...args);
-  const bun = (...args) => other('bun', '@oven', ...args);
+  const deno = (args, env) => other('deno', '@deno', ['-A', '--node-modules-dir=manual', ...args], env);
+  const bun = program => other('bun', '@oven', [program]);
+  /** In Deno, kernels take several times as long to compile on the lavapipe of Debian. */
+  const denoGpu = async () => {
+    const isSoftware = process.env.TILEWISE_ADAPTER !== 'hardware';
+    const env = isSoftware ? { VK_DRIVER_FILES: await swiftShaderDriver() } : {};
+    return deno(['--unstable-webgpu', 'deno-gpu.mjs'], env);
+  };
   return [
     ...inNode,
-    { where: 'Deno', what: 'CPU', run: () => deno('cpu.mjs') },
-    { where: 'Deno', what: 'WebGPU', run: () => deno('--unstable-webgpu', 'deno-gpu.mjs') },
+    { where: 'Deno', what: 'CPU', run: () => deno(['cpu.mjs']) },
+    { where: 'Deno', what: 'WebGPU', run: denoGpu },
     { where: 'Bun', what: 'CPU', run: () => bun('cpu.mjs') },
     { where: 'Bun', what: '`require()`', run: () => bun('require.cjs') },
   ];

@@ -1,12 +1,13 @@
 // The work of every runtime with the installed packages: `smokeCpu` computes attention on the CPU, its
-// gradients, a graph and a dropout mask, and `smokeGpu` attention on WebGPU. Both throw if a result is wrong.
+// gradients, a graph and a dropout mask, and `smokeGpu` attention on WebGPU, a few steps of training and a
+// text. Both throw if a result is wrong.
 import { Tensor } from '@tilewise/core';
 import { cpuEngine, sdpa, sdpaBackward } from '@tilewise/core/cpu';
 import { sdpaBackward as exactBackward, sdpa as exactSdpa } from '@tilewise/core/reference';
 import { compile, matmul } from '@tilewise/graph/ops';
-import { architectures } from '@tilewise/nn';
+import { architectures, createModel, createTrainer, readModel } from '@tilewise/nn';
 import { dropoutMask } from '@tilewise/philox';
-import { createContext, sdpa as gpuSdpa } from '@tilewise/webgpu';
+import { createContext, sdpa as gpuSdpa, webgpuEngine } from '@tilewise/webgpu';
 
 const x = Tensor.from(
   Float32Array.from({ length: 512 }, (_, n) => Math.sin(n)),
@@ -42,6 +43,24 @@ export async function smokeGpu() {
   const t = ctx.upload(x);
   const { o } = gpuSdpa(ctx, t, t, t, { causal: true });
   checkClose('attention on WebGPU', await ctx.download(o), exact.o);
+  const [{ losses, text }, wanted] = [await trained(webgpuEngine(ctx)), await trained(cpuEngine())];
+  checkClose('the loss on WebGPU', Tensor.from(losses, [3]), Tensor.from(wanted.losses, [3]));
+  if (`${text}` !== `${wanted.text}`) throw new Error(`the text on WebGPU is ${text}, not ${wanted.text}`);
   ctx.destroy();
   return 'ok';
+}
+
+/** Trains a tiny GPT-2 for three steps on an engine, and continues a text. */
+async function trained(engine) {
+  const config = { model_type: 'gpt2', vocab_size: 50, n_embd: 32, n_layer: 1, n_head: 2, n_positions: 32 };
+  const model = createModel(readModel(config), { engine });
+  const trainer = createTrainer(model, { learningRate: 0.01 });
+  const tokens = [7, 11].map(factor => Array.from({ length: 24 }, (_, n) => (n * factor) % 50));
+  const losses = [];
+  for (let n = 0; n < 3; n++) {
+    losses.push((await trainer.step({ inputs: { tokens }, labels: tokens })).loss);
+  }
+  const text = [];
+  for await (const token of model.generate([1, 2, 3], { maxNewTokens: 4 })) text.push(token);
+  return { losses, text };
 }
