@@ -25,7 +25,7 @@ import {
 import { fp8, mxfp8 } from './subpaths/fp8.ts';
 import { workgroupTile } from './subpaths/tiles.ts';
 import { takeTrace } from './trace/index.ts';
-import { gpuClock, modelTile, plainTile, tableTile, tileCandidates, tune } from './tune/index.ts';
+import { baselineTile, gpuClock, modelTile, tableTile, tileCandidates, tune } from './tune/index.ts';
 
 let ctx: GpuContext;
 let gpu: GoodCall['gpu'];
@@ -82,7 +82,7 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ],
     [
       'the model of few queries',
-      () => modelTile(any('decode'), forward, plainTile, ctx.capabilities),
+      () => modelTile(any('decode'), forward, baselineTile, ctx.capabilities),
       InvalidArgumentError,
       'role',
     ],
@@ -94,7 +94,7 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ],
     [
       'the model of no adapter',
-      () => modelTile('dq', forward, plainTile, any({})),
+      () => modelTile('dq', forward, baselineTile, any({})),
       InvalidArgumentError,
       'capabilities.adapter',
     ],
@@ -192,7 +192,7 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ['an array as candidates', [forward, { candidates: [] }], 'options.candidates'],
     ['a misspelt option', [forward, { second: 1 }], 'second'],
     ['candidates for no kernel', [forward, { candidates: { dkv: [] } }], 'dkv'],
-    ['one candidate', [forward, { candidates: { forward: plainTile } }], 'options.candidates.forward'],
+    ['one candidate', [forward, { candidates: { forward: baselineTile } }], 'options.candidates.forward'],
     ['a time in words', [forward, { seconds: '5' }], 'options.seconds'],
   ])('tuning of %s', async (_, given, argument) => {
     const all = argument === 'ctx' ? given : [ctx, ...given];

@@ -2,9 +2,9 @@ import { writeSync } from 'node:fs';
 import { type AttentionProblem, normaliseBackward, Tensor } from '@tilewise/core';
 import { createContext, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import {
+  baselineTile,
   describeTile,
   modelTile,
-  plainTile,
   type TileModel,
   tableTile,
   tilesFrom,
@@ -17,7 +17,7 @@ export interface CompiledKernel {
   readonly kernel: 'forward' | 'dq' | 'dkdv';
   readonly D: number;
   readonly dtype: 'f32' | 'f16';
-  /** The tile of every device, or the table's tile for AMD. */
+  /** The baseline tile, or the table's tile for AMD. */
   readonly which: 'old' | 'new';
   readonly tile: string;
   readonly lanes: number;
@@ -64,7 +64,7 @@ async function compile(
     { gradients: [...gradients] },
   );
   const problem: AttentionProblem = backward.forward;
-  const tile = which === 'old' ? plainTile : tableTile(kernel, problem, capabilities);
+  const tile = which === 'old' ? baselineTile : tableTile(kernel, problem, capabilities);
   if ('stationary' in tile)
     throw new Error(`the table has ${describeTile(tile)} for AMD, which is not a tile of lanes`);
   const { tx, ty, rows = 4, cols = 1, headDimChunk } = tile;

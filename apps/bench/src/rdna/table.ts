@@ -81,7 +81,7 @@ export function rdnaRows(printed: string, family: string): Row[] {
       'Mesa: waiting clocks': mesa.waiting,
       'Mesa: multiply-adds': mesa.multiplyAdds,
       'Mesa: waves': mesa.waves,
-      'model: time of old': model.timeOfPlain,
+      'model: time of old': model.relativeTime,
       'Mesa: time of old': mesa.clocksPerScore / old.clocksPerScore,
     };
   });

@@ -25,7 +25,7 @@ export interface DiagnoseOptions {
    */
   readonly thorough?: boolean | 'hardware' | undefined;
   /**
-   * Whether to time the tiles of this adapter and the tile of every device, and to compare the times with the
+   * Whether to time the tiles of this adapter and the baseline tile, and to compare the times with the
    * cost model's predictions. Takes about 20 seconds on a GPU, and minutes on a software adapter. Default:
    * false.
    */

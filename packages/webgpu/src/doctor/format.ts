@@ -32,7 +32,7 @@ export function formatDiagnosis(diagnosis: Diagnosis): string {
       }),
     ],
     [
-      'Tiles, with their time relative to the tile of every device',
+      'Tiles, with their time relative to the baseline tile',
       tiles.map(
         ({ kernel, adapterClass, tile, predicted, measured }) =>
           `${kernel}: predicted ${timeText(predicted)} (${adapterClass}), measured ${timeText(measured)}; ${tile}`,

@@ -1,6 +1,6 @@
 import { type BackwardProblem, normaliseBackward, Tensor } from '@tilewise/core';
 import type { GpuContext } from '../runtime/context.ts';
-import { describeTile, modelTile, plainTile, tableTile, tune } from '../tune/index.ts';
+import { baselineTile, describeTile, modelTile, tableTile, tune } from '../tune/index.ts';
 import type { TileComparison } from './diagnosis.ts';
 
 const kernels = ['forward', 'dq', 'dkdv'] as const;
@@ -23,17 +23,17 @@ export async function compareTiles(
   const { forward } = problem;
   const { capabilities } = ctx;
   const own = kernels.map(kernel => ({ kernel, tile: tableTile(kernel, forward, capabilities) }));
-  const candidates = Object.fromEntries(own.map(({ kernel, tile }) => [kernel, [plainTile, tile]]));
+  const candidates = Object.fromEntries(own.map(({ kernel, tile }) => [kernel, [baselineTile, tile]]));
   const { timings } = await tune(ctx, problem, { candidates });
   return own.map(({ kernel, tile }): TileComparison => {
     const msOf = (of: object): number | undefined =>
       timings.find(({ role, tile: timed }) => role === kernel && timed === of)?.ms;
-    const [ms, plainMs] = [msOf(tile), msOf(plainTile)];
-    const model = modelTile(kernel, forward, 'stationary' in tile ? plainTile : tile, capabilities);
+    const [ms, baselineMs] = [msOf(tile), msOf(baselineTile)];
+    const model = modelTile(kernel, forward, 'stationary' in tile ? baselineTile : tile, capabilities);
     return {
       ...{ kernel, adapterClass: model.adapterClass, tile: describeTile(tile) },
-      predicted: 'stationary' in tile ? null : model.timeOfPlain,
-      measured: ms === undefined || plainMs === undefined ? null : ms / plainMs,
+      predicted: 'stationary' in tile ? null : model.relativeTime,
+      measured: ms === undefined || baselineMs === undefined ? null : ms / baselineMs,
     };
   });
 }

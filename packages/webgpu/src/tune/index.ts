@@ -8,5 +8,5 @@ export {
   type TileDescriptions,
   tilesFrom,
 } from './tile-description.ts';
-export { modelTile, plainTile, type TileModel } from './tile-model.ts';
+export { baselineTile, modelTile, type TileModel } from './tile-model.ts';
 export { type OmittedTile, type TuneOptions, type Tuning, tune } from './tune.ts';

@@ -34,15 +34,12 @@ export interface TileModel {
   readonly busyClocks: number;
   /** Clocks in which a wave waits, for one tile of scores. */
   readonly waitingClocks: number;
-  /**
-   * The time relative to the tile that every device computes, 32 × 32 scores on 64 lanes: 0.5 is twice as
-   * fast.
-   */
-  readonly timeOfPlain: number;
+  /** The time relative to the baseline tile: 0.5 is twice as fast. */
+  readonly relativeTime: number;
 }
 
-/** The tile that every device can compute: 32 × 32 scores on 64 lanes, without optional features. */
-export const plainTile: WorkgroupTileShape = defaultSizes;
+/** The baseline tile, which every device can compute: 32 × 32 scores on 64 lanes, no optional features. */
+export const baselineTile: WorkgroupTileShape = defaultSizes;
 
 /**
  * Predicts the cost of a kernel with a tile. Use the model to compare tiles on one adapter. It is not fitted
@@ -74,6 +71,6 @@ export function modelTile(
     ...{ adapterClass: core.name, tile, registers, lanesInFlight, barriersPerKeyTile: barriers },
     ...{ storageBytesPerFlop: storageBytes / flops, workgroupBytesPerFlop: workgroupBytes / flops },
     ...{ busyClocks: cost.busyClocks, waitingClocks: cost.waitingClocks },
-    timeOfPlain: clocksPerFlop / modelledTile(plainTile, role, problem, core).clocksPerFlop,
+    relativeTime: clocksPerFlop / modelledTile(baselineTile, role, problem, core).clocksPerFlop,
   };
 }

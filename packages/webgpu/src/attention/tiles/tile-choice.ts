@@ -34,7 +34,7 @@ export type DecodeTile = (
   capabilities: Capabilities,
 ) => Tile;
 
-/** The tiles that the built-in table uses on some adapters; null where it uses the tile of every device. */
+/** The tiles that the built-in table uses on some adapters; null where it uses the baseline tile. */
 export type AdapterTiles = (
   role: 'forward' | 'dq' | 'dkdv',
   problem: AttentionProblem,
