@@ -6,7 +6,7 @@ export const sidebar: DefaultTheme.Sidebar = [
     text: 'Start',
     items: [
       { text: 'Why, and when', link: '/why' },
-      { text: 'Which page is for you', link: '/start/' },
+      { text: 'Choose your page', link: '/start/' },
       { text: 'Attention on your own device', link: '/start/own-device' },
       { text: 'Train a model', link: '/start/training' },
       { text: 'Fine-tune a published model', link: '/start/fine-tuning' },

@@ -149,7 +149,7 @@ test('a page follows its links in the browser, and the search finds a page', asy
   await page.getByRole('link', { name: 'Start here' }).click();
   await page.waitForURL(`${server.address}start/**`);
   // The address changes before the page has loaded.
-  await page.getByRole('heading', { level: 1, name: 'Which page is for you' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Choose your page' }).waitFor();
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByRole('searchbox').fill('paged cache');
   await page.locator('.VPLocalSearchBox .result').first().click();
