@@ -269,7 +269,7 @@ test.each<[string, () => unknown, string]>([
   [
     'no characters',
     () => nn.characterTokenizer(any(5)),
-    'given must be a text, or a list of characters, got 5',
+    'given must be a string, or a list of characters, got 5',
   ],
   ['a rate of SGD', () => nn.sgd(any(Object), any({ by: ['w'] })), 'rate must be ≥ 0, got undefined'],
   ['batches', () => exportTorch(model, any(undefined)), 'batches must be an array, got undefined'],

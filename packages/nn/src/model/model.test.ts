@@ -91,7 +91,7 @@ test('a tied head may be in the file, too, but only with the numbers of the embe
   const rows = embedding.slice(0, 0, 10).contiguous();
   for (const wrong of [other, rows, Tensor.zeros([12, embedding.shape[1]])])
     await expect(loadModel(repeated(wrong), { engine })).rejects.toThrow(
-      "tensor 'lm_head.weight' is not 'model.embed_tokens.weight', to which config.json ties it",
+      "tensor 'lm_head.weight' differs from 'model.embed_tokens.weight', to which config.json ties it",
     );
 });
 
@@ -126,7 +126,7 @@ test('a bias of the head of BERT is the bias of its predictions', async () => {
   };
   await load(weights.get('cls.predictions.bias'));
   await expect(load(Tensor.zeros([11]))).rejects.toThrow(
-    "tensor 'cls.predictions.decoder.bias' is not 'cls.predictions.bias', to which config.json ties it",
+    "tensor 'cls.predictions.decoder.bias' differs from 'cls.predictions.bias', to which config.json ties it",
   );
 });
 

@@ -28,10 +28,7 @@ export function chatTemplateOf(
   const text = ownFile ?? templateText(config.chat_template);
   if (text === null) {
     return () => {
-      throw new TilewiseError(
-        'UNSUPPORTED',
-        'the tokenizer has no chat_template: encode a prompt of your own',
-      );
+      throw new TilewiseError('UNSUPPORTED', 'the tokenizer has no chat_template: encode your own prompt');
     };
   }
   const template = parsed(text);
@@ -67,7 +64,7 @@ function templateText(given: unknown): string | null {
   if (typeof given === 'string') return given;
   const named = Array.isArray(given) ? given.find(entry => entry?.name === 'default') : undefined;
   if (typeof named?.template === 'string') return named.template;
-  throw new ConfigError('chat_template', "must be a text, or a list with one named 'default'", file);
+  throw new ConfigError('chat_template', "must be a string, or a list with one named 'default'", file);
 }
 
 /** The text of a special token, which is a text or an object with the text; empty for other options. */

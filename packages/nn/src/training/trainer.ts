@@ -177,7 +177,7 @@ function checkSameAdapter(wanted: AdapterConfig, own: AdapterConfig): void {
     if (given !== has)
       throw new InvalidArgumentError(
         `lora.${name}`,
-        `is ${given}, but the model has an adapter with ${has}; take the adapter's, or load the model without one`,
+        `is ${given}, but the adapter of the model has ${has}: use ${has}, or load the model without an adapter`,
       );
   }
 }

@@ -47,7 +47,7 @@ export function headerLength(file: string, first: Uint8Array): number {
 /** Throws an error saying that a file ends within its header, after `got` bytes of it. */
 export function truncatedHeader(file: string, length: number): (got: number) => never {
   return got => {
-    const rule = `is truncated: its header has ${length} bytes, of which ${got} are there`;
+    const rule = `is truncated: its header has ${length} bytes, of which ${got} are present`;
     throw new CheckpointError({ file }, rule);
   };
 }

@@ -67,7 +67,10 @@ export async function* readSafetensors(
 function truncation(file: string, { name, begin, end }: StoredTensor): (got: number) => never {
   return got => {
     const place = { file, tensor: name };
-    throw new CheckpointError(place, `is truncated: it has ${end - begin} bytes, of which ${got} are there`);
+    throw new CheckpointError(
+      place,
+      `is truncated: it has ${end - begin} bytes, of which ${got} are present`,
+    );
   };
 }
 

@@ -37,7 +37,7 @@ test.each<[string, () => unknown, string]>([
   [
     'a file that is a number',
     () => checkpoint.writeFolder(folder, { a: any(5) }),
-    "files['a'] must be a text or bytes, got 5",
+    "files['a'] must be a string or bytes, got 5",
   ],
   [
     'a file outside the folder',

@@ -45,7 +45,7 @@ export function folderFiles(path: string): ModelFiles {
 }
 
 const contentRule: Rule = {
-  rule: 'must be a text or bytes',
+  rule: 'must be a string or bytes',
   holds: x => text.holds(x) || x instanceof Uint8Array,
 };
 

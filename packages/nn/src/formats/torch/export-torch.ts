@@ -56,7 +56,7 @@ export async function exportTorch<T extends TensorDesc>(
   if (!first) throw new InvalidArgumentError('batches', 'must have at least one batch');
   const described = JSON.stringify(describeAll(first));
   if (steps.some(step => JSON.stringify(describeAll(step)) !== described))
-    throw new InvalidArgumentError('batches', 'must have the same shape');
+    throw new InvalidArgumentError('batches', 'must all have the same shape');
   const isText = first.tokens !== undefined;
   const [batch, sequence] = isText ? first.tokens.shape : [first.labels.size, 1];
   const begin = from?.steps ?? 0;

@@ -54,7 +54,7 @@ function schedule(options: ScheduleOptions, fall: (left: number) => number): Sch
   const { peak, warmup = 0, steps = Number.MAX_SAFE_INTEGER, end = 0 } = options;
   const { fallsFrom = steps === Number.MAX_SAFE_INTEGER ? steps : Math.min(warmup, steps) } = options;
   if (fallsFrom > steps)
-    throw new InvalidArgumentError('fallsFrom', `must be at most ${steps}, the steps, got ${fallsFrom}`);
+    throw new InvalidArgumentError('fallsFrom', `must be at most steps (${steps}), got ${fallsFrom}`);
   return step => {
     const rise = warmup === 0 ? 1 : (step + 1) / warmup;
     const left = step < fallsFrom ? 1 : Math.max(0, (steps - step) / Math.max(1, steps - fallsFrom));
