@@ -9,7 +9,7 @@ export function checkNames(argument: string, given: unknown, known: readonly str
   checkObject(argument, given);
   const unknown = Object.keys(given as object).find(key => !known.includes(key));
   if (unknown === undefined) return;
-  const hint = didYouMean(unknown, known) || `; known are ${known.join(', ')}`;
+  const hint = didYouMean(unknown, known) || `; known names: ${known.join(', ')}`;
   throw new InvalidArgumentError(argument, `has no '${unknown}'${hint}`);
 }
 

@@ -35,7 +35,7 @@ test.each<[string, string, RegExp]>([
   [
     'an unknown type of attribute',
     exp({}, { attrs: { axis: { type: 'u8', value: 1 } } }),
-    /must be of a type among bool/,
+    /must have one of the types bool/,
   ],
 ])('JSON with %s is refused', (_, json, message) => {
   expect(() => Graph.fromJSON(json)).toThrow(message);

@@ -138,7 +138,7 @@ export class GraphBuilder implements GraphWriter {
     if (!Number.isSafeInteger(id) || id < 0)
       throw new InvalidOperationError(label, 'its id must be an integer in [0, 2^53)');
     if (this.#nodeIds.has(id))
-      throw new InvalidGraphError(`${label}: the graph has an operation ${id} already`);
+      throw new InvalidGraphError(`${label}: the graph already has an operation ${id}`);
     const operation = this.#operations.get(kind);
     if (!operation) {
       const hint = didYouMean(String(kind), [...this.#operations.keys()]);

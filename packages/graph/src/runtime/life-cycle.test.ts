@@ -65,7 +65,7 @@ describe('compile refuses', () => {
     const compile = (inputs: Record<number, { shape: readonly number[] }>) => () =>
       partition.compile(referenceEngine(), { inputs });
     expect(compile({ 9: { shape: [1] } })).toThrow(InvalidArgumentError);
-    expect(compile({ 9: { shape: [1] } })).toThrow('inputs has tensor 9, which is none of 0, 1');
+    expect(compile({ 9: { shape: [1] } })).toThrow('inputs has tensor 9, which is not one of 0, 1');
     expect(compile({ [b.id]: { shape: [4, 2] } })).toThrow(InvalidShapeError);
     expect(compile({ [b.id]: { shape: [4, 2] } })).toThrow(
       "operation MatMul 0 'scores' of tensors 0, 1: MatMul cannot multiply [2,3] by [4,2]: 3 columns, 4 rows",

@@ -134,7 +134,9 @@ function asAttribute(label: string, key: string, attribute: unknown): OneDnnAttr
   const { type } = attribute;
   if (typeof type !== 'string' || !Object.hasOwn(attributeTypes, type)) {
     const known = Object.keys(attributeTypes).join(', ');
-    throw new InvalidGraphError(`attribute '${key}' of ${label} must be of a type among ${known}`);
+    throw new InvalidGraphError(
+      `attribute '${key}' of ${label} must have one of the types ${known}, got ${type}`,
+    );
   }
   return attribute as unknown as OneDnnAttribute;
 }

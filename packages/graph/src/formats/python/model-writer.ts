@@ -129,7 +129,7 @@ export class ModelWriter implements ModelLines {
    * Writes recognised attention as one call. If that is impossible, it writes nothing and returns the reason.
    */
   #attention(nodes: readonly GraphNode[], match: NonNullable<OperationGroup['match']>): string {
-    if (!match.form) return 'has no form';
+    if (!match.form) return 'is not one attention call';
     const before = [this.lines.length, this.definitions.length];
     const known = new Map(this.#tensors);
     const dense = (tensors: readonly LogicalTensor[]): LogicalTensor[] =>
@@ -153,7 +153,7 @@ export class ModelWriter implements ModelLines {
 
   #operation(node: GraphNode): void {
     if (!node.operation.lower)
-      throw new ExportError(`has no form in ${this.dialect.library}: its computation is unknown`);
+      throw new ExportError(`has no equivalent in ${this.dialect.library}: its computation is unknown`);
     if (this.#function(node)) return;
     const dense = (tensors: readonly LogicalTensor[]): LogicalTensor[] => [
       ...new Map(tensors.map(({ id }) => [id, this.#dense(id)])).values(),
@@ -191,11 +191,11 @@ export class ModelWriter implements ModelLines {
       if (step.kind === 'primitive') writer.primitive(step.primitive, step.inputs, step.outputs);
       else if (step.kind === 'attention-call') this.#attentionWriter(writer, node).call(step);
       else if (step.kind === 'sdpa') this.#attentionWriter(writer, node).step(step);
-      else throw new ExportError('is a gradient of attention');
+      else throw new ExportError('is a gradient of attention: export the forward graph');
     }
     for (const value of program.values) {
       if (value.kind === 'output' && !this.#tensors.has(value.tensor))
-        throw new ExportError('has a result without a form');
+        throw new ExportError('has a result that the program does not compute');
     }
     const isAttention = program.steps.some(({ kind }) => kind !== 'primitive');
     if (this.lines.length > from) this.lines[from] += labelOf(node, isAttention ? 'attention' : node.kind);

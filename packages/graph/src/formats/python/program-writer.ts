@@ -123,7 +123,7 @@ export class ProgramWriter {
         break;
       }
       case 'tensor-scatter': {
-        const [past, update, first] = [output, ...inputs].map(n => this.unsharded(n, 'writes a part'));
+        const [past, update, first] = [output, ...inputs].map(n => this.unsharded(n, 'writes a slice'));
         const code = `tensor_scatter(${past.code}, ${update.code}, ${first.code}, ${primitive.axis})`;
         this.assign(output, { code, axes: unshardedAxes(shape) });
         break;

@@ -152,7 +152,7 @@ test('weights and large constants are exported as safetensors, scalars as text',
 
 type Build = (g: GraphBuilder, x: ReturnType<typeof rows>) => unknown;
 const refusals: readonly (readonly [string, Build, RegExp])[] = [
-  ['Wildcard', (g, x) => g.op('Wildcard', [x]), /^operation Wildcard 0: has no form in PyTorch/],
+  ['Wildcard', (g, x) => g.op('Wildcard', [x]), /^operation Wildcard 0: has no equivalent in PyTorch/],
   [
     'a product over the sequence',
     (g, x) => g.op('MatMul', [x, x], { transpose_a: true }),

@@ -202,11 +202,11 @@ test('an attention operation by itself is checked like any other', () => {
         inputs: [q, k, v],
         outputs,
       });
-  expect(add({ operands: 'q k values' })).toThrow("cannot hold 'values'");
+  expect(add({ operands: 'q k values' })).toThrow("cannot contain 'values'");
   expect(add({ operands: 'q k k' })).toThrow("names a tensor twice: 'q k k'");
   expect(add({ operands: 'q k bias' })).toThrow("needs the operand 'v'");
   expect(add({ results: 'o lse' })).toThrow("must name all 1 tensors, got 'o lse'");
-  expect(add({ results: 'dq' })).toThrow("cannot hold 'dq'");
+  expect(add({ results: 'dq' })).toThrow("cannot contain 'dq'");
   expect(add({ score_mod: '{' })).toThrow("attribute 'score_mod' must be a flattened expression in JSON");
 });
 

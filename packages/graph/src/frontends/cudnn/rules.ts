@@ -125,7 +125,9 @@ const rules: readonly Rule[] = [
     argument: 'bias',
     error: 'dtype',
     broken: ({ bias }) =>
-      bias?.dtype === 'bool' ? `must hold what is added to scores, got tensor ${describeTensor(bias)}` : null,
+      bias?.dtype === 'bool'
+        ? `must not be bool, because it is added to scores, got tensor ${describeTensor(bias)}`
+        : null,
   },
   ...lengthRules('Q'),
   ...lengthRules('Kv'),

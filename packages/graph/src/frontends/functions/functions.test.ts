@@ -157,7 +157,7 @@ describe('errors say what is wrong', () => {
     const f = compile(engine, ({ x }) => add(x, 1), specs);
     await expect(f({} as { x: Tensor })).rejects.toThrow("lacks 'x'");
     await expect(f({ x: row(1), y: row(1) } as { x: Tensor })).rejects.toThrow(
-      "inputs has no 'y'; known are x",
+      "inputs has no 'y'; known names: x",
     );
     f.release();
   });

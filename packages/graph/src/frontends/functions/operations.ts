@@ -244,7 +244,7 @@ export const tensorScatter: OperationFunction<'TensorScatter'> = /* @__PURE__ */
 export const topK: OperationFunction<'TopK'> = /* @__PURE__ */ operation('TopK');
 /**
  * The values in another dtype: floats are rounded to nearest even; integers are rounded towards 0 and
- * saturated; as a truth value, everything but 0 is 1.
+ * saturated; as a bool, everything but 0 is 1.
  */
 export const typeCast: OperationFunction<'TypeCast'> = /* @__PURE__ */ operation('TypeCast');
 /** src_0 where cond is true, else src_1. All three broadcast to each other. Not an operation of oneDNN. */

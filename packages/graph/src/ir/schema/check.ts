@@ -60,7 +60,7 @@ function checkDTypes(
     if (port.type && dtype !== first) {
       throw new InvalidOperationError(
         label,
-        `${place} must be ${first}, as another of its tensors is, got ${dtype}`,
+        `${place} must be ${first}, the dtype of an earlier tensor, got ${dtype}`,
       );
     }
     bound.set(port.type, first);

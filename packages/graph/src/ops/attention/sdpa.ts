@@ -72,7 +72,7 @@ function wrongNames(
       known.includes(own) || (name === 'operands' && operandForm(own) !== undefined);
     const unknown = names.find(own => !isKnown(own));
     if (unknown !== undefined)
-      return `attribute '${name}' cannot hold '${unknown}', which is none of ${known.join(', ')}`;
+      return `attribute '${name}' cannot contain '${unknown}'; known names: ${known.join(', ')}`;
     if (new Set(names).size !== names.length)
       return `attribute '${name}' names a tensor twice: '${names.join(' ')}'`;
     if (names.length !== count)

@@ -2,13 +2,13 @@ import { type BoolExpr, type Expr, log, type NumericExpr, select } from '@tilewi
 
 /** Narrows an expression that, by its schema, is a number. */
 export function numeric(e: Expr): NumericExpr {
-  if (!isNumeric(e)) throw new TypeError('an element is a truth value where a number is needed');
+  if (!isNumeric(e)) throw new TypeError('an element is a boolean where a number is needed');
   return e;
 }
 
-/** Narrows an expression that, by its schema, is a truth value. */
+/** Narrows an expression that, by its schema, is a boolean. */
 export function truth(e: Expr): BoolExpr {
-  if (isNumeric(e)) throw new TypeError('an element is a number where a truth value is needed');
+  if (isNumeric(e)) throw new TypeError('an element is a number where a boolean is needed');
   return e as BoolExpr;
 }
 

@@ -60,7 +60,7 @@ test('Concat joins, in order, as many tensors as there are', async () => {
     'cannot join [2,3] and [2,2] along axis 0',
   );
   await expect(runOperation('Concat', [a, ids([1], [1])], { axis: 0 })).rejects.toThrow(
-    "input 'src' (tensor 1) must be f32, as another of its tensors is, got i32",
+    "input 'src' (tensor 1) must be f32, the dtype of an earlier tensor, got i32",
   );
 });
 

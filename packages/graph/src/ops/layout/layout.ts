@@ -47,12 +47,12 @@ function truncated(x: NumericExpr): NumericExpr {
 export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOperations(layoutSchemas, {
   /**
    * The values in another dtype: floats are rounded to nearest even; integers are rounded towards 0 and
-   * saturated; as a truth value, everything but 0 is 1.
+   * saturated; as a bool, everything but 0 is 1.
    */
   TypeCast: {
     constraint: ({ inputs: [src], outputs: [dst] }) => {
       if (src.dtype === dst.dtype)
-        return `output 'dst' must have another dtype than 'src', both are ${src.dtype}`;
+        return `output 'dst' must have a different dtype from 'src', but both are ${src.dtype}`;
       const isRoundedTwice = [src, dst].every(({ dtype }) => dtype !== 'f32' && isFloat(dtype));
       return isRoundedTwice ? `cannot cast ${src.dtype} to ${dst.dtype}; cast to f32 first` : null;
     },

@@ -17,7 +17,7 @@ describe('reductions', () => {
 
   test('need valid axes, each listed once', async () => {
     await expect(runOperation('ReduceSum', [a], { axes: [] })).rejects.toThrow(
-      "needs different axes of [2,3] in 'axes', got []",
+      "needs distinct axes of [2,3] in 'axes', got []",
     );
     await expect(runOperation('ReduceSum', [a], { axes: [1, -1] })).rejects.toThrow('got [1,-1]');
     await expect(runOperation('ReduceSum', [a], { axes: [2] })).rejects.toThrow('got [2]');

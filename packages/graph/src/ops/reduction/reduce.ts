@@ -150,7 +150,7 @@ export const reduceOperations: readonly Operation[] = reduceKinds.map(kind => {
 export function reduceAxes(kind: string, axes: readonly number[], shape: readonly number[]): number[] {
   const own = axes.map(axis => axisOf(axis, shape.length) ?? -1);
   if (own.length === 0 || own.includes(-1) || new Set(own).size !== own.length) {
-    throw new InvalidShapeError(kind, `needs different axes of [${shape}] in 'axes', got [${axes}]`);
+    throw new InvalidShapeError(kind, `needs distinct axes of [${shape}] in 'axes', got [${axes}]`);
   }
   return own;
 }

@@ -55,7 +55,7 @@ export function probabilitiesOf(tensor: number, topology: Topology): Probabiliti
     if (node.kind === 'StaticTranspose' && !transposed && swapsLastTwo(node)) transposed = true;
     else if (node.kind === 'StaticTranspose' || node.kind === 'StaticReshape') rearranged = true;
     else if (node.kind !== 'TypeCast' && node.kind !== 'Reorder') return null;
-    // A cast to integers or truth values changes the probabilities, which attention would not do.
+    // A cast to integers or booleans changes the probabilities, which attention would not do.
     if (!floats.includes(node.outputs[0].dtype)) return null;
     nodes.push(node);
     at = node.outputs[0].id;

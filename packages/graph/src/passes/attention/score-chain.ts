@@ -78,7 +78,7 @@ const layouts = new Set(['StaticReshape', 'StaticTranspose']);
 
 /**
  * Whether an operation may be between the product and the softmax. A call computes all scores in f32, so it
- * cannot round them to integers or truth values on the way.
+ * cannot round them to integers or booleans on the way.
  */
 function isLink({ kind, operation, outputs: [dst] }: GraphNode): boolean {
   return (operation.element !== undefined || kind === 'TypeCast') && floats.includes(dst.dtype);

@@ -38,7 +38,7 @@ export function withKnown(
   if (unknown !== undefined)
     throw new InvalidArgumentError(
       argument,
-      `has tensor ${unknown}, which is none of ${[...ids].join(', ')}`,
+      `has tensor ${unknown}, which is not one of ${[...ids].join(', ')}`,
     );
   return tensors.map(t => {
     const given = known[t.id];

@@ -41,7 +41,7 @@ export const indices = (
   values: readonly number[],
 ): LogicalTensor => g.input(shape, { dtype: 'i32', values });
 
-/** Truth values for the rows of x, and for the columns. */
+/** Booleans for the rows of x, and for the columns. */
 export const conditions = (g: GraphBuilder): [LogicalTensor, LogicalTensor] => [
   g.input([3, 1], { dtype: 'bool', values: [1, 0, 1] }),
   g.input([1, 4], { dtype: 'bool', values: [1, 1, 0, 0] }),

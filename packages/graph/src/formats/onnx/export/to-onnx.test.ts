@@ -254,7 +254,7 @@ test('operations that ONNX cannot express are named', () => {
     inputs: [x(g), g.scalar(1n, 'i64'), g.scalar(0n, 'i64')],
     outputs: [g.graph.tensor({ dtype: 'f32' })],
   });
-  expect(() => toOnnx(g.graph)).toThrow("operation Dropout 7 'drop': has no form in ONNX");
+  expect(() => toOnnx(g.graph)).toThrow("operation Dropout 7 'drop': has no equivalent in ONNX");
   expect(() => toOnnx(g.graph)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   const none = operations.map(({ kind }) => kind).filter(kind => !Object.hasOwn(translations, kind));
   expect(none.filter(kind => !kind.includes('Backward')).sort()).toEqual(['Dropout', 'RNG', 'Wildcard']);

@@ -122,7 +122,7 @@ function checkTensorNames(names: Readonly<Record<number, string>>): void {
         : taken.has(name)
           ? `is '${name}', which names another tensor too`
           : /^([tc]|[A-Z]\w*_)\d+$/.test(name)
-            ? `is '${name}', which is kept for tensors without a name`
+            ? `is '${name}', which is reserved for tensors without a name`
             : null;
     if (rule !== null) throw new InvalidArgumentError(`options.names.${id}`, rule);
     taken.add(name);
@@ -157,6 +157,6 @@ function writeGroup(nodes: readonly GraphNode[], topology: Topology, write: Onnx
     if (attention?.nodes.has(node)) continue;
     const translate = Object.hasOwn(translations, node.kind) ? translations[node.kind] : undefined;
     write.at = node;
-    (translate ?? write.refuse('has no form in ONNX'))(node, write);
+    (translate ?? write.refuse('has no equivalent in ONNX'))(node, write);
   }
 }

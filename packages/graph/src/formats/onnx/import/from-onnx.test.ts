@@ -130,7 +130,7 @@ test('an output that is an input is copied', async () => {
   expect(y?.toFloat32()).toEqual(x.toFloat32());
 });
 
-test('truth values have an exclusive or, and integers products and quotients', async () => {
+test('booleans have an exclusive or, and integers products and quotients', async () => {
   const bools = model([
     messageField(1, node('Xor', ['a', 'b'], ['y'])),
     messageField(11, value('a', 9, [4])),

@@ -95,7 +95,7 @@ export class AttentionWriter {
   #backward(form: AttentionForm, inputs: Values, results: Values): void {
     const { call, axes, options, sink, captures, gradients } = this.#written(form, inputs);
     if (axes.some(isSharded))
-      throw new ExportError('is a gradient of attention over ranks; export the forward graph');
+      throw new ExportError('is a gradient of attention over ranks: export the forward graph');
     const [dO, dLse] = ['dO', 'dLse'].map(name =>
       inputs[name] === undefined ? 'None' : this.#program.unsharded(inputs[name], 'differentiates').code,
     );

@@ -225,7 +225,7 @@ function refuseShare(e: PythonExpr, op: string): void {
     throw new ExportError(`computes '${op}' of a sum over ranks, which only the sum of all ranks has`);
 }
 
-/** Simplifies x + 0, x − 0, x·1, x / 1, and x with a known truth value; null for other operations. */
+/** Simplifies x + 0, x − 0, x·1, x / 1, and x with a known boolean; null for other operations. */
 function unchanged(op: BinaryOp, a: PythonExpr, b: PythonExpr): PythonExpr | null {
   if ((op === 'add' || op === 'sub') && b.value === 0) return a;
   if (op === 'add' && a.value === 0) return b;

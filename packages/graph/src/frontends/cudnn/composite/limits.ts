@@ -9,12 +9,12 @@ const forward: readonly (readonly [holds: (args: Arguments) => unknown, reason: 
   [a => a.sinkToken, 'no operation expresses a softmax with a sink'],
   [a => a.pagedAttentionKTable ?? a.pagedAttentionVTable, 'no operation reads paged keys and values'],
   [a => a.raggedOffsets ?? a.cuSeqLenQ ?? a.cuSeqLenKv, 'operations need dense tensors, not packed ones'],
-  [a => a.dropout?.length === 2, 'dropout by a given mask is not recognised as a part of attention'],
+  [a => a.dropout?.length === 2, 'dropout by a given mask is not recognised as part of attention'],
   [a => a.rngDump, 'the dropout mask of a recognised attention is not available'],
   [a => a.scoreMax || a.scoreSumExp, 'the softmax of a recognised attention has only stats as a result'],
   [a => a.statsUseLog2, 'stats are natural logarithms'],
   [a => ![a.q, a.k, a.v].every(t => isKnown(t.shape)), 'the shapes of q, k and v must be known'],
-  [({ k, v }) => k.shape?.[1] !== v.shape?.[1], 'k and v must have equally many heads'],
+  [({ k, v }) => k.shape?.[1] !== v.shape?.[1], 'k and v must have the same number of heads'],
   [({ k, v }) => k.dtype !== v.dtype, 'k and v must have the same dtype'],
 ];
 

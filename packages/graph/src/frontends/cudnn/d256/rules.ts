@@ -73,7 +73,8 @@ function checkOperand(name: string, t: TensorDesc, isPacked: boolean, dtype: Ten
     throw new InvalidShapeError(name, `must have a head size of ${HEAD_SIZE}, got [${shape}]`);
   if (t.dtype !== 'f16' && t.dtype !== 'bf16')
     throw new InvalidDTypeError(name, `must be f16 or bf16, got ${t.dtype}`);
-  if (t.dtype !== dtype) throw new InvalidDTypeError(name, `must be ${dtype} as q is, got ${t.dtype}`);
+  if (t.dtype !== dtype)
+    throw new InvalidDTypeError(name, `must be ${dtype}, the dtype of q, got ${t.dtype}`);
 }
 
 function mustBe(name: string, own: readonly number[], expected: readonly number[]): void {

@@ -243,7 +243,7 @@ describe('calls that the document forbids are refused', () => {
     ['q', { ...tokens, q: tensors.q }, {}, /must be \(T, H, D\) or \(1, T, H, D\).*got \[2,2,3,256\]/],
     ['lse', { lse: tensors.lse.cast('f16') }, {}, /must be f32, got f16/],
     ['lse', { lse: tensors.lse.permute(0, 2, 1).contiguous().permute(0, 2, 1) }, {}, /must be contiguous/],
-    ['k', { k: tensors.k.cast('bf16') }, {}, /must be f16 as q is, got bf16/],
+    ['k', { k: tensors.k.cast('bf16') }, {}, /must be f16, the dtype of q, got bf16/],
     ['q', { q: tensors.q.cast('f32') }, {}, /must be f16 or bf16, got f32/],
     ['cumSeqlenQ', { ...tokens, cumSeqlenQ: tokens.cumSeqlenQ?.cast('u32') }, {}, /must be i32, got u32/],
     [

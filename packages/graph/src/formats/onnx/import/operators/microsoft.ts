@@ -202,7 +202,7 @@ const fusedGemm: OnnxOperator = call => {
     LeakyRelu: 'LeakyReLU',
     Softplus: 'SoftPlus',
   };
-  if (!activations.includes(name)) return call.refuse(`has the activation '${name}'`);
+  if (!activations.includes(name)) return call.refuse(`has the activation '${name}', which is not supported`);
   const [alpha, beta] = [call.float('activation_alpha', 0.01), call.float('activation_beta', 0.5)];
   const attributes: Readonly<Record<string, Attributes>> = {
     LeakyRelu: { alpha },

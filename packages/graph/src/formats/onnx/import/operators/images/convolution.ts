@@ -7,7 +7,7 @@ const conv: OnnxOperator = call => {
   const [features, own, ...kernel] = w.shape;
   const groups = call.int('group', 1);
   if (channels !== own * groups || features % groups !== 0)
-    call.fail(`cannot move [${w.shape}] over [${x.shape}] in ${groups} groups`);
+    call.fail(`cannot convolve [${x.shape}] with [${w.shape}] in ${groups} groups`);
   const windows = windowsOf(call, image, kernel);
   const each = (name: keyof Windows): number[] => windows.map(along => along[name]);
   return result({ type: x.type, shape: [B, features, ...each('count')] }, () => {

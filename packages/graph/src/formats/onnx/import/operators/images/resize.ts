@@ -58,7 +58,7 @@ function chosen<T>(
   first: string,
 ): T {
   const way = call.version < 11 ? first : call.text(name, standard);
-  return ways.get(way) ?? call.refuse(`has the ${name} '${way}'`);
+  return ways.get(way) ?? call.refuse(`has the ${name} '${way}', which is not supported`);
 }
 
 /** An interpolation kernel: the weight of an element at a distance, which is 0 from `radius` on. */
@@ -172,7 +172,7 @@ const resize: OnnxOperator = call => {
   }
   // Versions before 11 name the mode after the intended number of dimensions.
   if (!['linear', 'bilinear', 'trilinear', 'cubic'].includes(mode))
-    return call.fail(`has the mode '${mode}'`);
+    return call.fail(`has the mode '${mode}', which is not supported`);
   if (isInteger(type)) return call.refuse(`interpolates ${type.name}`);
   const interpolation = interpolationOf(call, mode === 'cubic' ? 'cubic' : 'linear');
   return result({ type, shape: to }, () =>

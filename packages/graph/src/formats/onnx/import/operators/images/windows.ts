@@ -39,7 +39,7 @@ export function windowsOf(
       const total = Math.max(0, (Math.ceil(extent / stride) - 1) * stride + span - extent);
       before = Math[auto === 'SAME_UPPER' ? 'floor' : 'ceil'](total / 2);
       after = total - before;
-    } else if (auto !== 'VALID') call.fail(`has auto_pad '${auto}'`);
+    } else if (auto !== 'VALID') call.fail(`has auto_pad '${auto}', which is not supported`);
     const last = Math[isCeil ? 'ceil' : 'floor']((extent + before + after - span) / stride);
     // With ceil_mode, the last window may end after the pads, but not start after the image.
     const count = last + Number(!isCeil || last * stride < extent + before);
@@ -49,6 +49,6 @@ export function windowsOf(
     ({ stride, dilation, count }) => stride > 0 && dilation > 0 && count > 0 && Number.isFinite(count),
   );
   if (rank === 0 || kernel.length !== rank || kernel.some(n => n < 1) || !areValid)
-    call.fail(`cannot move a window of [${kernel}] over [${image}]`);
+    call.fail(`cannot slide a window of [${kernel}] over [${image}]`);
   return windows;
 }

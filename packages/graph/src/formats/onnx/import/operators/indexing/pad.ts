@@ -16,7 +16,7 @@ function paddedFrom(call: NodeCall, mode: string): (i: number, extent: number) =
         return Math.min(at, period - at);
       };
     default:
-      return call.fail(`has the mode '${mode}'`);
+      return call.fail(`has the mode '${mode}', which is not supported`);
   }
 }
 

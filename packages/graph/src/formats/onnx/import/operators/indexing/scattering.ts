@@ -92,7 +92,9 @@ function scatteredRows(
     if (reduction === 'none') return taken;
     const written = chosen.map(index => Number(index >= count));
     const isWritten = call.constant({ shape: [count, 1], values: written }, boolType);
-    const kind = reductionKinds.get(reduction) ?? call.refuse(`has the reduction '${reduction}'`);
+    const kind =
+      reductionKinds.get(reduction) ??
+      call.refuse(`has the reduction '${reduction}', which is not supported`);
     return draft.select(isWritten, draft.op(kind, [before, taken]), before);
   }, data);
 }
