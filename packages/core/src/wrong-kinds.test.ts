@@ -132,7 +132,7 @@ describe('an argument of another kind is refused by name', () => {
     ['constant', given => expr.constant(given)],
   ])('an operand of %s that is no expression', (_, run) => {
     for (const given of [undefined, null, 'x', {}, [], () => 1]) {
-      expect(() => run(any(given))).toThrow(/(takes expressions|must be a number or a truth value).*, got/);
+      expect(() => run(any(given))).toThrow(/(takes expressions|must be a number or a boolean).*, got/);
     }
   });
 

@@ -234,7 +234,7 @@ describe('checkMod', () => {
   });
 });
 
-it('a mask of shared truth values is evaluated by node', () => {
+it('a mask of shared booleans is evaluated by node', () => {
   let e: BoolExpr = gt(sub(kv, q), 0);
   for (let n = 0; n < 60; n++) e = or(and(e, e), eq(e, e));
   expect(compile(e)(0, 0, 0, 1, 0)).toBe(1);

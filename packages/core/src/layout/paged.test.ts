@@ -58,7 +58,7 @@ describe('paged keys and values', () => {
     [
       'a block given twice',
       () => toPages(dense(1, 1, 2, 1), 1, () => 0),
-      /^blockOf must give every page a block of its own, got 0 for page 1 of sequence 0/,
+      /^blockOf must give every page its own block, got 0 for page 1 of sequence 0/,
     ],
     [
       'an S beyond the table',

@@ -52,7 +52,7 @@ function assignBlocks(B: number, pages: number, blockOf: (b: number, page: numbe
     const [b, page] = [Math.floor(n / pages), n % pages];
     const block = blockOf(b, page);
     if (!Number.isInteger(block) || block < 0 || taken.has(block)) {
-      const rule = `must give every page a block of its own, got ${block} for page ${page} of sequence ${b}`;
+      const rule = `must give every page its own block, got ${block} for page ${page} of sequence ${b}`;
       throw new InvalidArgumentError('blockOf', rule);
     }
     taken.add(block);

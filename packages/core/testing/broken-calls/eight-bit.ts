@@ -98,12 +98,12 @@ export const eightBitCalls: readonly BrokenCall[] = [
     inputs: eightBit,
     options: { mxfp8: { ...blockScales, descaleQ: typed('i8', B, H, S, 1) } },
   }),
-  dtype('q', /f8e4m3 or f8e5m2 as q with mxfp8, got f32/, { options: { mxfp8: blockScales } }),
-  dtype('k', /f8e4m3 or f8e5m2 as q with mxfp8, got f8e5m2/, {
+  dtype('q', /f8e4m3 or f8e5m2 with mxfp8, and the dtype of q, got f32/, { options: { mxfp8: blockScales } }),
+  dtype('k', /f8e4m3 or f8e5m2 with mxfp8, and the dtype of q, got f8e5m2/, {
     inputs: { ...eightBit, k: typed('f8e5m2', B, H, S, D) },
     options: { mxfp8: blockScales },
   }),
-  dtype('v', /f8e4m3 or f8e5m2 as q with mxfp8, got f32/, {
+  dtype('v', /f8e4m3 or f8e5m2 with mxfp8, and the dtype of q, got f32/, {
     inputs: { ...eightBit, v: f32(B, H, S, D) },
     options: { mxfp8: blockScales },
   }),

@@ -6,7 +6,7 @@ const sample = (...o: number[]) => new Map([['o', Float32Array.from(o)]]);
 test('results agree when they are as close as their dtype lets them be', () => {
   expect(disagreement(sample(100, 1), sample(100, 1.05), toleranceOf('f16'))).toBeNull();
   expect(disagreement(sample(100, 1), sample(100, 1.05), toleranceOf('f32'))).toBe(
-    'gives a different o than the first tile: off by 0.00050 of the largest value',
+    'gives a different o from the first tile: off by 0.00050 of the largest value',
   );
 });
 

@@ -33,7 +33,7 @@ export function disagreement(expected: Sample, got: Sample, tolerance: number): 
       distance = Math.max(distance, Number.isNaN(apart) ? Infinity : apart);
     }
     if (distance > tolerance * largest)
-      return `gives a different ${name} than the first tile: off by ${(distance / largest).toPrecision(2)} of the largest value`;
+      return `gives a different ${name} from the first tile: off by ${(distance / largest).toPrecision(2)} of the largest value`;
   }
   return null;
 }

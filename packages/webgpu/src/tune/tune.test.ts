@@ -64,7 +64,7 @@ test('the fastest tile is chosen, but none on which results are others than on t
   expect(timings[0].ms).toBeLessThanOrEqual(timings[1].ms);
   expect(timings.every(({ least, ms, rounds }) => least > 0 && least <= ms && rounds >= 3)).toBe(true);
   expect(omitted.map(({ tile, reason }) => [tile, reason])).toEqual([
-    [square(4), 'gives a different o than the first tile: off by 1.0 of the largest value'],
+    [square(4), 'gives a different o from the first tile: off by 1.0 of the largest value'],
     [square(64), 'must have 1 to 256 lanes, got 4096'],
     [half, 'is for f16 operands, got f32'],
   ]);

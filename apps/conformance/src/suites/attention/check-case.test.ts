@@ -15,7 +15,7 @@ test.each([
   ['an alignment', { align: 'bottom' }, 'the parameter align cannot be "bottom"'],
   ['a missing alignment', { align: undefined }, 'the parameter align cannot be undefined'],
   ['a layout', { layout: 'BSHD' }, 'the parameter layout cannot be "BSHD"'],
-  ['a string for a truth value', { causal: 'false' }, 'the parameter causal cannot be "false"'],
+  ['a string for a boolean', { causal: 'false' }, 'the parameter causal cannot be "false"'],
   ['no scale', { scale: null }, 'the parameter scale cannot be null'],
   ['a negative softcap', { softcap: -3 }, 'the parameter softcap cannot be -3'],
   ['a window of one bound', { window: [3] }, 'the parameter window cannot be [3]'],

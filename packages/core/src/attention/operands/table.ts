@@ -42,7 +42,7 @@ const broadcast = (
   ...{ ...input, form: 'tensor', dtypes, packable: true },
   layout(problem) {
     const given = desc(problem);
-    // Kernels are compiled for one float dtype, but read either dtype of truth values.
+    // Kernels are compiled for one float dtype, but read either dtype of booleans.
     return given && broadcastLayout(problem, given, dtypes === floats ? [given.dtype] : dtypes);
   },
 });

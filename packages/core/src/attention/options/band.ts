@@ -16,10 +16,7 @@ export function bandOf({ causal = false, window }: SdpaOptions<unknown>): Band |
   const windowAlign = window?.align ?? null;
   if (windowAlign !== null) checkOneOf('window.align', windowAlign, alignments);
   if (causalAlign && windowAlign && causalAlign !== windowAlign) {
-    throw new InvalidArgumentError(
-      'window.align',
-      `must be that of causal (${causalAlign}), got ${windowAlign}`,
-    );
+    throw new InvalidArgumentError('window.align', `must match causal (${causalAlign}), got ${windowAlign}`);
   }
   const left = window?.left ?? null;
   const right = causalAlign ? Math.min(0, window?.right ?? 0) : (window?.right ?? null);

@@ -188,7 +188,7 @@ describe('masks', () => {
     'a mask is a tensor': [{ mask: null }, 'InvalidArgumentError: mask must not be null: leave it out'],
     'a mask is boolean': [
       { mask: f32(5, 7) },
-      'InvalidDTypeError: mask must be bool or u8, got f32 (pass a mask of numbers as bias)',
+      'InvalidDTypeError: mask must be bool or u8, got f32 (pass an additive mask as bias)',
     ],
     'a mask broadcasts to the scores': [
       { mask: bool(2, 2, 5, 7) },
@@ -232,7 +232,7 @@ describe('masks', () => {
     ],
     'causal and window lie on one diagonal': [
       { causal: true, window: { left: 1, align: 'bottom-right' } },
-      'InvalidArgumentError: window.align must be that of causal (top-left), got bottom-right',
+      'InvalidArgumentError: window.align must match causal (top-left), got bottom-right',
     ],
   });
 });

@@ -78,7 +78,7 @@ export const forwardRules: readonly Rule<AttentionProblem>[] = [
     }),
   ),
   dtypeRule('bias', 'bias', p => p.bias?.dtype),
-  dtypeRule('mask', 'mask', p => p.mask?.dtype, ' (pass a mask of numbers as bias)'),
+  dtypeRule('mask', 'mask', p => p.mask?.dtype, ' (pass an additive mask as bias)'),
   dtypeRule('dropout.mask', 'dropoutMask', p =>
     p.dropout?.kind === 'mask' ? p.dropout.mask.dtype : undefined,
   ),

@@ -59,7 +59,7 @@ describe('mxfp8', () => {
   check({
     'has q, k and v in one 8-bit format': [
       { ...f8, k: dense.k.cast('f8e5m2'), mxfp8: scales },
-      'InvalidDTypeError: k must be f8e4m3 or f8e5m2 as q with mxfp8, got f8e5m2',
+      'InvalidDTypeError: k must be f8e4m3 or f8e5m2 with mxfp8, and the dtype of q, got f8e5m2',
     ],
     'is an object': [{ ...f8, mxfp8: 1 }, 'InvalidArgumentError: mxfp8 must be an object, got 1'],
     'has the scales of all three': [

@@ -18,7 +18,7 @@ export const fp8ForwardRules: readonly Rule<AttentionProblem>[] = [
       broken: ({ fp8, q, [name]: { dtype } }) =>
         fp8?.kind !== 'blocks' || (isFp8(dtype) && dtype === q.dtype)
           ? null
-          : `must be f8e4m3 or f8e5m2 as q with mxfp8, got ${dtype}`,
+          : `must be f8e4m3 or f8e5m2 with mxfp8, and the dtype of q, got ${dtype}`,
     }),
   ),
   argumentRule('mxfp8', ({ fp8, ...p }) => {

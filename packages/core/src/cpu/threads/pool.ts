@@ -10,7 +10,7 @@ export class WorkerFailure extends TilewiseError {
   constructor(reason: string, isOfCall = false) {
     super(
       'DEVICE_LOST',
-      `a thread of the CPU engine failed: ${reason}; its results are lost, and further calls use the threads that are left`,
+      `a thread of the CPU engine failed: ${reason}; its results are lost, and later calls use the remaining threads`,
     );
     this.isOfCall = isOfCall;
   }

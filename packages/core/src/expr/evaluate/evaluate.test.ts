@@ -65,7 +65,7 @@ describe('compile', () => {
     for (const [expr, value] of values) expect(at(expr, { score: s })).toBe(value);
   });
 
-  it('gives truth values as 0 and 1', () => {
+  it('gives booleans as 0 and 1', () => {
     const place = { q: 3, kv: 5 };
     const values: [Expr, number][] = [
       [lt(q, kv), 1],

@@ -29,7 +29,7 @@ export function constant(value: number | boolean, type?: ExprType): Expr {
     return { kind: 'constant', type: 'bool', value: value ? 1 : 0 };
   }
   if (typeof value !== 'number') {
-    const rule = `must be a number or a truth value, got ${describeValue(value)}`;
+    const rule = `must be a number or a boolean, got ${describeValue(value)}`;
     throw new InvalidArgumentError('constant', rule);
   }
   if (Number.isNaN(value)) throw new InvalidArgumentError('constant', 'must not be NaN');
@@ -52,7 +52,7 @@ export function checkOperands(op: string, ...operands: readonly unknown[]): void
       : ['number', 'boolean'].includes(typeof x);
   const wrong = operands.findIndex(x => !isOperand(x));
   if (wrong >= 0) {
-    const rule = `takes expressions, numbers and truth values, got ${describeValue(operands[wrong])}`;
+    const rule = `takes expressions, numbers and booleans, got ${describeValue(operands[wrong])}`;
     throw new InvalidArgumentError(op, rule);
   }
 }

@@ -112,7 +112,7 @@ describe('other dtypes', () => {
 
   it('does not write beyond what it is given', () => {
     expect(() => decodeArray('f32', new Float32Array(3), new Float32Array(2))).toThrow(
-      /^out has 2 elements, but 3 are to be stored/,
+      /^out has 2 elements, but must hold 3/,
     );
     const out = Uint16Array.of(7, 7, 7);
     encodeArray('f16', [1], out);

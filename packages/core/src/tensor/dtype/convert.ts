@@ -110,6 +110,6 @@ function smallFormat(dtype: DType): FloatFormat {
 
 function checkLength(from: ArrayLike<number>, to: ArrayLike<number>): void {
   if (to.length < from.length) {
-    throw new InvalidShapeError('out', `has ${to.length} elements, but ${from.length} are to be stored`);
+    throw new InvalidShapeError('out', `has ${to.length} elements, but must hold ${from.length}`);
   }
 }

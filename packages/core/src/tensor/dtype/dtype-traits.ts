@@ -5,7 +5,7 @@ export type DType = 'f32' | 'f16' | 'bf16' | 'f8e4m3' | 'f8e5m2' | 'i32' | 'u32'
 export interface DTypeTraits {
   /** The size of one element. */
   readonly bytes: 1 | 2 | 4;
-  /** Whether elements are floats, integers or truth values. */
+  /** Whether elements are floats, integers or booleans. */
   readonly kind: 'float' | 'integer' | 'boolean';
 }
 

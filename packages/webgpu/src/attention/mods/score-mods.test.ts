@@ -44,7 +44,7 @@ describe('mask mods', () => {
     expect([...got.lse.slice(2, 0, 4).toFloat32()]).toEqual(new Array(2 * 4 * 4).fill(-Infinity));
   });
 
-  test('read tensors of bytes, words and truth values', async () => {
+  test('read tensors of bytes, words and booleans', async () => {
     const dtypes = ['u8', 'i8', 'u32', 'bool'] as const;
     const captures = Object.fromEntries(
       dtypes.map((dtype, d) => {

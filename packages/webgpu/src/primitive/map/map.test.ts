@@ -113,7 +113,7 @@ describe('a map on the GPU equals the map on the host', () => {
     await expectAsOnHost(map(value), [numbers([16], 1)], [filled([16])]);
   });
 
-  test('of truth values and functions', async () => {
+  test('of booleans and functions', async () => {
     const mask = Tensor.from([1, 0, 1, 1, 0, 0, 1, 0], [8], { dtype: 'bool' });
     const value = select(and(input(0, 'bool'), ge(input(1), 0)), tanh(input(1)), erf(exp(input(1))));
     await expectAsOnHost(map(value), [mask, numbers([3, 8], 1)], [filled([3, 8])]);

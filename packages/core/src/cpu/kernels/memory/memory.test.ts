@@ -37,6 +37,6 @@ test('the kernels in WebAssembly have memory up to, and not including, the last 
   expect(memory.bytes).toBe(2 ** 32 - page);
   // The error says that the memory is full, not only that a number of bytes is missing.
   expect(() => memory.scratch(2 ** 20)).toThrow(
-    'the CPU engine has 4294901760 bytes, of at most 4 GiB, and none for another 4194304',
+    'the CPU engine has 4294901760 bytes, of at most 4 GiB, and cannot allocate another 4194304',
   );
 });

@@ -98,7 +98,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     try {
       top = heap.allocate(bytes);
     } catch (cause) {
-      const rule = `the CPU engine has ${buffer.byteLength} bytes, of at most 4 GiB, and none for another ${bytes}`;
+      const rule = `the CPU engine has ${buffer.byteLength} bytes, of at most 4 GiB, and cannot allocate another ${bytes}`;
       throw new TilewiseError('OUT_OF_MEMORY', rule, { cause });
     }
     chunks.push(top);
