@@ -64,21 +64,24 @@ test('it does not matter in which order and in what groups', () => {
   );
 });
 
-describe('dead parts', () => {
-  const dead: PartialAttention = {
+describe('parts that saw no key', () => {
+  const masked: PartialAttention = {
     o: Tensor.from([NaN, Infinity], [1, 1, 1, 2]),
     lse: Tensor.from([-Infinity], [1, 1, 1]),
   };
-  const alive: PartialAttention = { o: Tensor.from([1, 2], [1, 1, 1, 2]), lse: Tensor.from([3], [1, 1, 1]) };
+  const visible: PartialAttention = {
+    o: Tensor.from([1, 2], [1, 1, 1, 2]),
+    lse: Tensor.from([3], [1, 1, 1]),
+  };
 
   test('change nothing, whatever their o holds', () => {
-    for (const { o, lse } of [mergePartials([dead, alive]), mergePartials([alive, dead, dead])]) {
+    for (const { o, lse } of [mergePartials([masked, visible]), mergePartials([visible, masked, masked])]) {
       expect([...o.toFloat32(), ...lse.toFloat32()]).toEqual([1, 2, 3]);
     }
   });
 
-  test('alone make a dead row', () => {
-    const { o, lse } = mergePartials([dead, dead]);
+  test('alone make a fully masked row', () => {
+    const { o, lse } = mergePartials([masked, masked]);
     expect([...o.toFloat32(), ...lse.toFloat32()]).toEqual([0, 0, -Infinity]);
   });
 });

@@ -28,9 +28,9 @@ export interface PartialAttention<T = Tensor> {
  *     lse = ln Σ_n e^lse_n          o = Σ_n e^(lse_n − lse) o_n
  *
  * The merge is associative and commutative up to rounding. A part that saw no key (lse = −∞) changes nothing,
- * whatever its o contains; a row that no part saw is dead. Use it to merge splits along Skv, the steps of
- * ring attention, or prefix caches. Give a sink to one part only, else it counts more than once. Computed in
- * f64; see the split-KV combination of FlashAttention ("Flash-Decoding", 2023).
+ * whatever its o contains; a row for which no part saw a key has o = 0. Use it to merge splits along Skv, the
+ * steps of ring attention, or prefix caches. Give a sink to one part only, otherwise the sink counts more
+ * than once. Computed in f64; see the split-KV combination of FlashAttention ("Flash-Decoding", 2023).
  *
  * @param parts at least one, all of the same shapes.
  * @returns o in the dtype of the first part's o, lse in f32; both contiguous.
@@ -56,7 +56,7 @@ export function mergePartials(parts: readonly PartialAttention[]): PartialAttent
     const at = oRow(r) * Dv;
     lse[r] = logSumExp(lses.map(partial => partial[r]));
     for (const [n, partial] of os.entries()) {
-      // The o of a dead part may hold NaN, and 0 · NaN would not be 0.
+      // The o of a part without keys may hold NaN, and 0 · NaN would not be 0.
       if (lses[n][r] === -Infinity) continue;
       const weight = Math.exp(lses[n][r] - lse[r]);
       for (let d = at; d < at + Dv; d++) o[d] += weight * partial[d];

@@ -34,16 +34,16 @@ const single = {
   k: Tensor.from([1, -1, 0.5], [1, 1, 3, 1]),
   v: Tensor.from([1, 2, 4], [1, 1, 3, 1]),
 };
-const rowIsDead = (dead: number) =>
+const maskOfAllButRow = (masked: number) =>
   Tensor.from(
-    [0, 1].map(i => Number(i !== dead)),
+    [0, 1].map(i => Number(i !== masked)),
     [2, 1],
     { dtype: 'bool' },
   );
 
 describe('a row that sees no key', () => {
   test('has o = 0, lse = max = −∞, sumExp = 0 and zero gradients', () => {
-    const { forward, backward } = run(single.q, single.k, single.v, { mask: rowIsDead(0) });
+    const { forward, backward } = run(single.q, single.k, single.v, { mask: maskOfAllButRow(0) });
     expect([forward.o, forward.lse, forward.max, forward.sumExp].map(t => t.values[0])).toEqual([
       0,
       -Infinity,
@@ -64,7 +64,7 @@ describe('a row that sees no key', () => {
 
   test('has the sink alone, when there is one', () => {
     const sink = Tensor.from([-3], [1]);
-    const { forward, backward } = run(single.q, single.k, single.v, { mask: rowIsDead(1), sink });
+    const { forward, backward } = run(single.q, single.k, single.v, { mask: maskOfAllButRow(1), sink });
     expect([forward.o, forward.lse, forward.max, forward.sumExp].map(t => t.values[1])).toEqual([
       0, -3, -3, 1,
     ]);
@@ -79,14 +79,14 @@ describe('a row that sees no key', () => {
   });
 
   test('passes the gradient of its lse to the sink', () => {
-    const options = { mask: rowIsDead(1), sink: [-3] };
+    const options = { mask: maskOfAllButRow(1), sink: [-3] };
     const { o, lse } = sdpaFloat64(single.q, single.k, single.v, options);
     const dLse = Tensor.from([0, 5], [1, 1, 2]);
     const inputs = { ...single, o, lse, dO: Tensor.zeros([1, 1, 2, 1]), dLse };
     expect(sdpaBackwardFloat64(inputs, options).dsink?.values[0]).toBe(5);
   });
 
-  test('is dead beyond its sequence even with a sink', () => {
+  test('sees no sink either, if it is beyond its sequence', () => {
     const { forward, backward } = run(single.q, single.k, single.v, { seqLensQ: [1], sink: [2] });
     expect([forward.o, forward.lse, forward.sumExp].map(t => t.values[1])).toEqual([0, -Infinity, 0]);
     expect(backward.dq?.values[1]).toBe(0);

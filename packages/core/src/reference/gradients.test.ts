@@ -90,7 +90,7 @@ describe('gradients equal finite differences', () => {
     expectGradients({ ...dense, options: {} });
   });
 
-  test('causal from the bottom right with dead rows, lengths and a scale', () => {
+  test('causal from the bottom right with fully masked rows, lengths and a scale', () => {
     const options = { causal: 'bottom-right' as const, seqLensQ: [4, 3], seqLensKv: [2, 5], scale: -0.75 };
     expectGradients({ ...dense, options });
   });

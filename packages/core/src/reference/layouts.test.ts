@@ -196,7 +196,7 @@ describe('packed sequences', () => {
     }
   });
 
-  test('leave tokens of no sequence dead', () => {
+  test('give fully masked rows for tokens of no sequence', () => {
     const { forward, gradients } = run({ q, k, v, dO }, { cuSeqLensQ, cuSeqLensKv });
     expect([...forward.o.values.slice(6 * Hq * Dv)]).toEqual(new Array(Hq * Dv).fill(0));
     expect([0, 1, 2, 3].map(h => forward.lse.values[h * tokens.q + 6])).toEqual(new Array(4).fill(-Infinity));

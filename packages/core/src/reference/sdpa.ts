@@ -15,7 +15,8 @@ import { sdpaFloat64 } from './forward.ts';
  * @param v (B, Hv, Skv, Dv) likewise.
  * @returns o (B, Hq, Sq, Dv), packed or ragged (T, Hq, Dv), in `outDType` (default: that of q); f32 lse and,
  * if requested, max and sumExp (Hq, T) when q is packed by cuSeqLensQ, else (B, Hq, Sq); u8 dropoutMask (B,
- * Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are dead: o = 0, lse = max = −∞, sumExp = 0.
+ * Hq, Sq, Skv). All contiguous. Rows that belong to no sequence are fully masked: o = 0, lse = max = −∞,
+ * sumExp = 0.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
  * rule.
  */

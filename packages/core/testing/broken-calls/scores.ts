@@ -15,7 +15,7 @@ export const scoreCalls: readonly BrokenCall[] = [
   value('window.align', /must be one of top-left, bottom-right, got true/, {
     options: { window: { align: true } },
   }),
-  value('window.align', /that of causal \(top-left\), got bottom-right/, {
+  value('window.align', /match causal \(top-left\), got bottom-right/, {
     options: { causal: true, window: { align: 'bottom-right' } },
   }),
   dtype('bias', /bf16, f8e4m3 or .*, got bool/, { options: { bias: typed('bool', S, S) } }),

@@ -46,7 +46,7 @@ test('packed parts, in another order and in half precision, merge as on the host
   expectAgreement({ ...(await merged(parts)) }, { ...hostMerge(parts) });
 });
 
-test('a part without keys changes nothing, and rows without any are dead', async () => {
+test('a part without keys changes nothing, and rows without any are fully masked', async () => {
   const dead = {
     o: Tensor.from([Number.NaN, 3, 4, 5], [1, 1, 2, 2]),
     lse: Tensor.from([-Infinity, -Infinity], [1, 1, 2]),

@@ -30,7 +30,7 @@ describe('diagonal band', () => {
     expect(picture(visibilityOf(4, 2, { causal: true }), 4, 2)).toEqual(['x.', 'xx', 'xx', 'xx']);
   });
 
-  test('bottom-right aligns the last query with the last key, and long queries start dead', () => {
+  test('bottom-right aligns the last query with the last key, and the first of more queries than keys see none', () => {
     expect(picture(visibilityOf(2, 4, { causal: 'bottom-right' }), 2, 4)).toEqual(['xxx.', 'xxxx']);
     expect(picture(visibilityOf(4, 2, { causal: 'bottom-right' }), 4, 2)).toEqual(['..', '..', 'x.', 'xx']);
   });

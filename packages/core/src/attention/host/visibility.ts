@@ -14,9 +14,9 @@ export type PositionRange = readonly [lo: number, hi: number];
  * them; positions count within the sequence, in all layouts.
  */
 export interface Visibility {
-  /** Queries of sequence b. Rows beyond are dead. */
+  /** The number of queries of sequence b. Rows beyond them see no key. */
   lengthQ(b: number): number;
-  /** Keys of sequence b. */
+  /** The number of keys of sequence b. */
   lengthKv(b: number): number;
   /**
    * The offset from i to the diagonal key: 0 (top-left), or lengthKv(b) − lengthQ(b) (bottom-right, per

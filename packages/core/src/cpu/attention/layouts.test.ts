@@ -71,7 +71,7 @@ test('packed results are 0 and −∞ beyond the last sequence', () => {
   expect(numbers(dk.slice(0, 10, 12))).toEqual(new Array(16).fill(0));
 });
 
-test('no keys at all give dead rows', () => {
+test('no keys at all give fully masked rows', () => {
   const q = normal([1, 1, 3, 4], 1);
   const none = Tensor.zeros([1, 1, 0, 4]);
   const { o, lse } = sdpa(q, none, none);

@@ -101,8 +101,8 @@ const names = 'score, b, h, q, kv';
 
 /**
  * The gradients of the tensors that the score mod loads floats from. Each score takes its gradient with
- * respect to the modified score, times the derivative by the element that the mod reads, and adds the product
- * to that element.
+ * respect to the modified score, times the derivative with respect to the element that the mod reads, and
+ * adds the product to that element.
  *
  * The kernels use no atomics, and give the same bits in every run: a workgroup has a table of its own, in
  * which each lane owns the elements of one residue class. The lanes compute a tile of (place, value) pairs

@@ -38,7 +38,7 @@ describe('mask mods', () => {
     await expectReference({ maskMod: e.andMasks<Tensor>(near, e.documentMask(documents)) });
   });
 
-  test('one that shows a row nothing gives a dead row', async () => {
+  test('one that shows a row no key gives a fully masked row', async () => {
     const rest = e.maskMod(({ h, q, kv }) => e.and(e.gt(q, 3), e.ne(e.mod(e.add(h, kv), 3), 1)));
     const got = await expectReference({ maskMod: e.andMasks(rest, e.dilatedMask(2, 7)) });
     expect([...got.lse.slice(2, 0, 4).toFloat32()]).toEqual(new Array(2 * 4 * 4).fill(-Infinity));

@@ -20,7 +20,7 @@ const dO = normal([1, 2, Sq, 8], 4);
 const bytes = (values: readonly number[], shape: readonly number[]): Tensor =>
   Tensor.from(values, shape, { dtype: 'u8' });
 
-test('the blocks whose bits are 0 are hidden, and a row of such blocks is dead', async () => {
+test('the blocks whose bits are 0 are hidden, and a row of such blocks is fully masked', async () => {
   const blockMask = bytes([0b01000101, 1, 0b10, 0, 0, 0, 0xff, 1], [1, 2, 2, 2]);
   const options = {
     blockMask,

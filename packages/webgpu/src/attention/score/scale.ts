@@ -8,8 +8,8 @@ export const scaleStage: ScoreStageFactory = () => ({
 });
 
 /**
- * s ← descaleQ · descaleK · s in FP8. The slope does not change, because it is a derivative by the descaled
- * product of q and k.
+ * s ← descaleQ · descaleK · s in FP8. The slope does not change, because it is a derivative with respect to
+ * the descaled product of q and k.
  */
 export const descaleStage: ScoreStageFactory = ({ fp8 }) =>
   fp8?.kind === 'scaled' ? { apply: 's = fp8_product(s);', masks: false } : null;

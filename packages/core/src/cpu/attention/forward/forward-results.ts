@@ -15,7 +15,10 @@ export interface ForwardResults {
   readonly sumExp: Tensor | null;
 }
 
-/** Results before any row has been computed: all rows are dead. `into` has existing tensors to write to. */
+/**
+ * Results before any row has been computed: all rows are fully masked. `into` has existing tensors to write
+ * to.
+ */
 export function allocateForward(
   problem: AttentionProblem,
   allocate: AllocateTensor,

@@ -13,17 +13,17 @@ test.each<[string, SdpaOptions, number]>([
   ['left of a bottom-right diagonal', { causal: 'bottom-right' }, 30],
   ['that a window leaves without keys', { window: { left: 3, right: -0, align: 'top-left' } }, 0],
   ['of which no key exists', { seqLensKv: [0] }, 40],
-])('queries %s give o = 0, lse = max = −∞, sumExp = 0 and no gradient', async (_, options, dead) => {
+])('queries %s give o = 0, lse = max = −∞, sumExp = 0 and no gradient', async (_, options, masked) => {
   const [q, dO] = [1, 2].map(seed => normal([1, 2, 40, 8], seed));
   const [k, v] = [3, 4].map(seed => normal([1, 2, 10, 8], seed));
   const call = { q, k, v, dO, options: { ...options, outputs } };
   const got = await gpuResults(await sharedContext(), call);
   expectAgreement(got, exactResults(call));
   const first = options.window ? 14 : 0;
-  const last = options.window ? 40 : dead;
-  for (const [name, dead] of Object.entries({ lse: -Infinity, max: -Infinity, sumExp: 0 })) {
+  const last = options.window ? 40 : masked;
+  for (const [name, expected] of Object.entries({ lse: -Infinity, max: -Infinity, sumExp: 0 })) {
     const rows = numbers(got[name].slice(2, first, last));
-    expect(rows, name).toEqual(new Array(rows.length).fill(dead));
+    expect(rows, name).toEqual(new Array(rows.length).fill(expected));
   }
   for (const name of ['o', 'dq']) {
     const rows = numbers(got[name].slice(2, first, last));
@@ -31,7 +31,7 @@ test.each<[string, SdpaOptions, number]>([
   }
 });
 
-test('no keys at all leave only dead rows', async () => {
+test('no keys at all leave only fully masked rows', async () => {
   const q = normal([1, 2, 3, 8], 1);
   const none = Tensor.zeros([1, 2, 0, 8]);
   const got = await gpuResults(await sharedContext(), { q, k: none, v: none, dO: q, options: { outputs } });
@@ -60,7 +60,7 @@ test('an empty batch gives empty results', async () => {
   for (const name of ['o', 'dq', 'dk', 'dv']) expect(got[name].shape, name).toEqual([0, 2, 4, 8]);
 });
 
-test('packed tokens that belong to no sequence are dead', async () => {
+test('packed tokens that belong to no sequence are fully masked', async () => {
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([12, 2, 8], seed));
   const options = { cuSeqLensQ: [0, 3, 9], cuSeqLensKv: [0, 6, 10], outputs };
   const call = { q, k, v, dO, options };
@@ -70,7 +70,7 @@ test('packed tokens that belong to no sequence are dead', async () => {
   expect(numbers(got.dk.slice(0, 10, 12))).toEqual(zeros(32));
 });
 
-test('so are those behind the used length of a packed sequence', async () => {
+test('so are those beyond the used length of a packed sequence', async () => {
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([12, 2, 8], seed));
   const cuSeqLens = [0, 5, 12];
   const options = {
