@@ -214,7 +214,7 @@ export const bench = {
       title: 'Backward, a column: dK and dV',
       task: 'Now one key and its value, and all queries stream past with their `dO`, `lse` and `D`. Compute dK = Σ dS·q and dV = Σ P·dO with 4n + 2 reads.',
       hints: [
-        'Softmax was a matter of rows, but `lse` and `D` carry all that a column needs to know of each row.',
+        'Softmax was a matter of rows, but `lse` and `D` carry all that a column needs to know about each row.',
         'Make P once, and use it twice: for dV, and for dS.',
         'Two sums stay in registers until the last query has passed, then both are stored.',
       ],

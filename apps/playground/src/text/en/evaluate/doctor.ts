@@ -4,12 +4,12 @@ import { counted } from '../counted.ts';
 export const doctor = {
   intro: [
     'A benchmark from somebody else’s machine tells you little about yours. This page examines the GPU in front of you. It first checks that attention is *right* on it, forward and backward, against a reference in float64. Then it measures the GPU’s peak performance, and how close the kernels of this library come to it.',
-    'The result is a report. Attach it to an issue when something is wrong, or lay two reports side by side: two machines, two browsers, or the same machine before and after an update of its driver.',
+    'The result is a report. Attach it to an issue when something is wrong, or put two reports side by side: two machines, two browsers, or the same machine before and after an update of its driver.',
   ],
   title: 'Examine this machine',
   engine: 'Run on',
   engines: { auto: 'GPU if there is one', cpu: 'CPU' },
-  size: 'Amount',
+  size: 'Problem size',
   sizes: { auto: 'As much as fits', small: 'Small', medium: 'Medium', large: 'Large' },
   headSize: 'Head size',
   dtype: 'Data type',
@@ -140,7 +140,7 @@ export const doctor = {
   } as Readonly<Record<string, string>>,
   howSummary: 'How is it measured?',
   how: [
-    'Each kernel is compiled and run once before the clock starts. It is then repeated in one submission until that takes several milliseconds, and the median of at least three rounds counts. Where the GPU has timestamps they are used, otherwise the time until its queue is empty. A worker does all of this, so that the page does not disturb the measurement.',
+    'Each kernel is compiled and run once before the clock starts. It is then repeated in one submission until that takes several milliseconds, and the median of at least three rounds counts. If the GPU has timestamps, they are used; otherwise, the time until its queue is empty. A worker does all of this, so that the page does not disturb the measurement.',
     'A kernel with a wrong result is not timed. The last head of every result is first compared with the CPU engine, whose own tests compare it with the float64 reference.',
     'The peaks come from several hand-written matrix products, of which the fastest counts, and from a copy larger than the caches. They are what WGSL reaches on this device, not what its data sheet promises.',
     'For the roofline, every buffer of a pass is counted as moved once. A kernel that reads its inputs more often from memory than from a cache lies below the prediction for that reason alone.',

@@ -117,7 +117,7 @@ export const quizzes = {
     options: [
       'Its scores are smaller because of 1/√d.',
       'It needs no maximum, since V is bounded.',
-      'Its output is only a weighted sum, which the running numerator already holds; no single weight is asked for.',
+      'Its output is only a weighted sum, which the running numerator already holds; no single weight is needed.',
     ],
     nudge: 'What did the second pass of softmax write, and who needs it here?',
     why: [
@@ -191,7 +191,7 @@ export const quizzes = {
       'Walk dS and P column by column. How many of dQ, dK and dV are then inner products, which finish a row at each step?',
     nudge: 'Column j of dS is row j of dSᵀ. Which of the three products has dS or P transposed on its left?',
     why: [
-      'Two: dK = dSᵀ·Q and dV = Pᵀ·dO finish row j with column j; only dQ is an outer product. Row by row it is one inner and two outer. Softmax is row-wise, but `lse` and D carry what a column needs to know of each row, so both ways are open.',
+      'Two: dK = dSᵀ·Q and dV = Pᵀ·dO finish row j with column j; only dQ is an outer product. Row by row it is one inner and two outer. Softmax is row-wise, but `lse` and D carry what a column needs to know about each row, so both orders work.',
     ],
   },
   'known-d': {

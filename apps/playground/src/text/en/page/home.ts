@@ -34,7 +34,7 @@ export const home = {
     step: 'Step',
     right: 'Right',
     loading: 'Getting ready…',
-    more: 'Train one of your own',
+    more: 'Train your own',
     map: (step: number): string =>
       `What a head looks at after ${counted(step, 'step', 'steps')}, one row per token`,
     curve: (share: string): string => `Share of correct answers so far; now ${share}`,
@@ -42,13 +42,13 @@ export const home = {
   learn: 'Learn it',
   use: 'Use it',
   useIntro:
-    'Five lines, on a GPU device of your own if you already have one. There is no build step, and no dependency outside the library’s own packages. Dropout masks equal those of PyTorch bit for bit.',
+    'Five lines, on your own GPU device if you already have one. There is no build step, and no dependency outside the library’s own packages. Dropout masks equal those of PyTorch bit for bit.',
   install: 'Install',
   notOnNpm: 'The packages are not on npm yet. The documentation says how to install them from a clone.',
   code: 'Attention, forward',
   docs: 'Documentation',
   repository: 'Source',
-  evaluate: 'Judge it',
+  evaluate: 'Evaluate it',
   evaluateWhy:
     'See what the compiler finds in a graph, and whether the kernels are right and fast on your machine.',
 };
