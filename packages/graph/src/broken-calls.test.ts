@@ -118,7 +118,7 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
   ],
   ['gradients(g)', ({ g }) => gradients(g.finalize(), none), 'options must be an object, got undefined'],
   [
-    'gradients by nothing',
+    'gradients with respect to nothing',
     ({ g, y }) => gradients(g.finalize(), { of: y, withRespectTo: none }),
     'withRespectTo must be an array of tensors, got undefined',
   ],

@@ -9,14 +9,14 @@ test('a software adapter is not taken for a GPU', async () => {
   openGpu.mockResolvedValue({ kind: 'software', description: 'SwiftShader' });
   const { name, reason } = await openEngine();
   expect(name).toBe('cpu');
-  expect(reason).toBe('as there is no GPU (WebGPU would run on SwiftShader)');
+  expect(reason).toBe('because there is no GPU (WebGPU would run on SwiftShader)');
 });
 
 test('a machine without WebGPU runs on the CPU', async () => {
   openGpu.mockRejectedValue(new Error('No WebGPU adapter. Tried:\n  - everything'));
   const { name, reason } = await openEngine();
   expect(name).toBe('cpu');
-  expect(reason).toBe('as there is no GPU (No WebGPU adapter)');
+  expect(reason).toBe('because there is no GPU (No WebGPU adapter)');
 });
 
 test('an engine that is named is opened without a search', async () => {

@@ -37,8 +37,8 @@ export async function openEngine(wanted?: EngineName): Promise<HostEngine> {
   if (wanted !== undefined) return hostEngine(wanted, 'as asked');
   const found = await lookForGpu();
   return found === null
-    ? openWebGpu('as there is a GPU')
-    : hostEngine('cpu', `as there is no GPU (${found})`);
+    ? openWebGpu('because there is a GPU')
+    : hostEngine('cpu', `because there is no GPU (${found})`);
 }
 
 function opened<T extends TensorDesc>(

@@ -172,7 +172,7 @@ async function openNull(dawn: Dawn, flags: string[]): Promise<Opened> {
     gpu,
     kind: 'null',
     description: "Dawn's null backend",
-    source: 'asked for: checks, computes nothing',
+    source: 'as requested: checks shaders, computes nothing',
   };
 }
 

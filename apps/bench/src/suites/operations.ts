@@ -24,7 +24,7 @@ interface Case {
 export const operations: Suite = {
   name: 'operations',
   summary:
-    'plain operations of the CPU engine on one thread, next to those of the reference engine in float64; matrix products next to a plain ' +
+    'primitives of the CPU engine on one thread, next to those of the reference engine in float64; matrix products next to a plain ' +
     'WebAssembly matmul of tiles in the cache (target: 0.7)',
   options: { size: { value: 'N', meaning: 'matrices of N × N, instead of 512 × 512 and 1024 × 1024' } },
   async run({ size }, progress) {

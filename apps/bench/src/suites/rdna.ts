@@ -11,7 +11,7 @@ import { type Suite, UsageError } from '../suite.ts';
 export const rdna: Suite = {
   name: 'rdna',
   summary:
-    "tiles of every device (old) and of AMD (new): what the cost model predicts, and what Mesa's compiler for RDNA reports without the hardware; times are relative to the old tile",
+    "the baseline tile (old) and the tile for AMD (new): what the cost model predicts, and what Mesa's compiler for RDNA reports without the hardware; times are relative to the old tile",
   options: {
     family: { value: 'NAME', meaning: "the GPU family to compile for, by Mesa's name; default navi31" },
     compile: { meaning: 'only compile, in the process that the suite starts' },

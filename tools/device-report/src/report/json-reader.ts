@@ -41,7 +41,7 @@ export class JsonReader {
   text(): string {
     const value = this.#value;
     if (typeof value !== 'string' || value.length > maxCharacters)
-      this.#refuse(`a text of at most ${maxCharacters} characters`);
+      this.#refuse(`a string of at most ${maxCharacters} characters`);
     return value;
   }
 

@@ -20,7 +20,7 @@ const dtypes = ['f32', 'f16', 'bf16'] as const;
 /** One query against many keys: how much of the memory bandwidth is used. */
 export const decode: Suite = {
   name: 'decode',
-  summary: `tokens per second after 1,000 tokens of a text, next to onnxruntime-web on the same weights (target: 1); and one query of ${Hq} heads against keys and values of ${Hk}, D = ${D}: bytes of K and V a second, as a fraction of a copy's (target: 0.6)`,
+  summary: `tokens per second after 1,000 tokens of text, next to onnxruntime-web on the same weights (target: 1); and one query of ${Hq} heads against keys and values of ${Hk}, D = ${D}: bytes of K and V a second, as a fraction of a copy's (target: 0.6)`,
   options: {
     ...generationOptions,
     keys: { value: 'N', meaning: 'keys, instead of 32768 on a GPU and 4096 on a CPU' },

@@ -21,11 +21,11 @@ const TOKENS = 8;
 export const generationOptions = {
   engine: {
     value: 'cpu|webgpu',
-    meaning: 'continue a text on this engine only; default: a text on the CPU engine, attention on WebGPU',
+    meaning: 'generate text on this engine only; default: text on the CPU engine, attention on WebGPU',
   },
   model: {
     value: 'llama|gpt2',
-    meaning: "the text's model; default llama. onnxruntime-web runs the Llama",
+    meaning: 'the model; default llama. onnxruntime-web runs only llama',
   },
   threads: { meaning: 'also the CPU engine on two threads, by the clock' },
   context: { value: 'N', meaning: 'tokens of the text; default 1000' },

@@ -158,7 +158,7 @@ async function compareGradients<T extends TensorDesc>(
   if (missing !== undefined)
     return { status: 'fail', error: null, reason: `no gradient of '${missing}' is expected` };
   const worst = worstOf(errors);
-  return within(worst.error, `the gradient by '${worst.what}'`);
+  return within(worst.error, `the gradient of '${worst.what}'`);
 }
 
 /**

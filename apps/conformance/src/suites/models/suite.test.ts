@@ -47,7 +47,7 @@ withModels('what differs fails, with the tensor that is wrong', async () => {
   const { code, results } = await runJson('models', '--models', changed);
   const failed = results.filter(({ status }) => status === 'fail');
   expect(failed.map(({ case: name }) => name)).toEqual(['model logits', 'model gradients']);
-  expect(failed[1].reason).toContain("the gradient by 'classifier.bias'");
+  expect(failed[1].reason).toContain("the gradient of 'classifier.bias'");
   expect(code).toBe(1);
 });
 

@@ -104,7 +104,7 @@ export async function runExported<T extends TensorDesc>(
       { feeds, logits, expected, parameters },
       engine,
     );
-    if (!(worst <= 1)) return fail(`the gradient by ${name} differs`, worst);
+    if (!(worst <= 1)) return fail(`the gradient of ${name} differs`, worst);
     return { status: 'pass', error: Math.max(logitsError, worst), reason: null };
   } finally {
     model.release();

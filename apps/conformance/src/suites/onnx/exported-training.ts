@@ -101,7 +101,7 @@ async function compareGradients<T extends TensorDesc>({
     const weights = new Map<string, TrainedWeight>();
     for (const [name, gradient] of gradients) {
       const weight = model.weights.get(name);
-      if (!weight) throw new Error(`there is a gradient by '${name}', which is no weight`);
+      if (!weight) throw new Error(`there is a gradient of '${name}', which is not a weight`);
       weights.set(name, {
         value: await engine.download(weight),
         gradient: (await engine.download(gradient)).toFloat32(),
@@ -126,7 +126,7 @@ async function compareGradients<T extends TensorDesc>({
   }
   published.release();
   const worst = worstOf(errors);
-  return within(worst.error, `the gradient by '${worst.what}'`);
+  return within(worst.error, `the gradient of '${worst.what}'`);
 }
 
 interface TrainedWeight {

@@ -38,7 +38,7 @@ export function family<R>(definition: {
     // The file decides what a record contains; the fields that are needed to read it have just been checked.
     check: async (section, record, generator) =>
       onHost && !generator.isHost
-        ? { unsupported: `${title} has no WGSL: it is for hosts` }
+        ? { unsupported: `${title} has no WGSL: it runs on hosts only` }
         : check(record as R, generator, section),
   };
 }

@@ -34,7 +34,7 @@ export async function runPoint<T extends TensorDesc>(
     const errors = [...golden.comparisons(actual.first)].map(comparison =>
       judge(comparison, tol, point.dtype, point.leniency ?? 1),
     );
-    errors.push(...deadRows(golden.lse, actual.first));
+    errors.push(...fullyMaskedRows(golden.lse, actual.first));
     if (actual.second) errors.push(...differences(actual.first, actual.second));
     if (point.alone) errors.push(...(await firstAlone(engine, point, drawn, actual.first)));
     const worst = worstOf(errors);
@@ -229,7 +229,7 @@ function poisoned(t: Tensor, { unusedKeys }: Point): Tensor {
 }
 
 /** Checks that rows without a visible key are exactly 0, in o and in dq. */
-function* deadRows(lse: Float64Array, actual: Results): Generator<TensorError> {
+function* fullyMaskedRows(lse: Float64Array, actual: Results): Generator<TensorError> {
   for (const name of ['o', 'dq']) {
     const values = actual[name]?.toFloat64();
     if (!values || lse.length === 0) continue;

@@ -18,7 +18,9 @@ export function readCases(file: string): RawCase[] {
   // Lists of strings describe the cases. An entry among cases that is not a case counts as one that cannot be
   // understood.
   const ofCases = lists.filter(list => Array.isArray(list) && list.some(isObject)).flat();
-  const cases = ofCases.map((entry): RawCase => (isObject(entry) ? entry : { 'that is no object': entry }));
+  const cases = ofCases.map(
+    (entry): RawCase => (isObject(entry) ? entry : { 'that is not an object': entry }),
+  );
   if (cases.length === 0) throw new SetupError(`--cases: there is no case in ${file}.`);
   return cases;
 }

@@ -125,7 +125,11 @@ describe('a wrong result fails', () => {
     ['lse', nudged('lse', 0.1, 0, 1, 8), /^lse is off by 1\.00e-1/],
     ['a gradient', nudged('dk', 0.3, 0, 0, 2, 1), /^dk is off by 3\.0/],
     ['NaN', nudged('dv', NaN, 0, 0, 0, 0), /^dv holds NaN at \[0,0,0\]/],
-    ['a dead row that is not zero', nudged('o', 1e-6, 1, 0, 5, 0), /^o holds .* where nothing contributes/],
+    [
+      'a fully masked row that is not zero',
+      nudged('o', 1e-6, 1, 0, 5, 0),
+      /^o holds .* where nothing contributes/,
+    ],
     [
       'the gradient of a key that nobody sees',
       nudged('dk', 1e-6, 0, 0, 11, 0),

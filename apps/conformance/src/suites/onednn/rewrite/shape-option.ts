@@ -15,7 +15,7 @@ export interface ShapeOption {
 export function readShapeOption(text: string): ShapeOption {
   const [extents, strides, ...more] = text.split('*');
   if (more.length > 0 || strides === '' || (extents === '' && strides === undefined))
-    throw new Error(`in-shapes: '${text}' is no SHAPE, SHAPE*STRIDES or *STRIDES`);
+    throw new Error(`in-shapes: '${text}' is not SHAPE, SHAPE*STRIDES or *STRIDES`);
   return { ...(extents !== '' && { shape: readExtents(extents) }), strides: strides ?? '' };
 }
 

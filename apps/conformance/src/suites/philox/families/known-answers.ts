@@ -34,7 +34,7 @@ async function draw(
       return (await generator.block2x32(c.map(Number), Number(k[0]), rounds)).map(hex8);
     case 'philox4x64':
     case 'philox2x64':
-      if (!generator.isHost) return { unsupported: `${alg} has no WGSL: there are no 64-bit integers in it` };
+      if (!generator.isHost) return { unsupported: `${alg} has no WGSL: WGSL has no 64-bit integers` };
       return alg === 'philox4x64'
         ? philox4x64([c[0], c[1], c[2], c[3]], [k[0], k[1]], rounds).map(hex16)
         : philox2x64([c[0], c[1]], k[0], rounds).map(hex16);

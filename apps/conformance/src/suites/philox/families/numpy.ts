@@ -78,7 +78,7 @@ export const numpyAdvanced: Family = {
   title,
   matches: (section, record) => /^key\d+_advance\d+$/.test(section) && Array.isArray(record),
   check: async (section, record, generator) => {
-    if (!generator.isHost) return { unsupported: `${title} has no WGSL: it is for hosts` };
+    if (!generator.isHost) return { unsupported: `${title} has no WGSL: it runs on hosts only` };
     const [key, blocks] = (section.match(/\d+/g) ?? []).map(BigInt);
     const numpy = new NumpyPhilox({ key });
     numpy.advance(blocks);
