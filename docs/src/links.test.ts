@@ -49,7 +49,7 @@ test('the README of a published package links only to files of the package', () 
   expect(outside).toEqual([]);
 });
 
-test('every path in the text of the documentation is there', () => {
+test('every path in the text of the documentation exists', () => {
   const named = ['architecture', 'extending', 'glossary', 'performance'].flatMap(page => {
     const text = readFileSync(join(root, 'docs', `${page}.md`), 'utf8').replace(/^```.*?^```/gms, '');
     return [...text.matchAll(/`((?:packages|apps|tools|examples|docs|scripts|fixtures)\/[^`\s*]+)`/g)].map(
@@ -59,7 +59,7 @@ test('every path in the text of the documentation is there', () => {
   expect(named.filter(one => !existsSync(join(root, one.slice(one.indexOf(': ') + 2))))).toEqual([]);
 });
 
-test('every page that the README of a package names is there', () => {
+test('every page that the README of a package names exists', () => {
   const named = readdirSync(join(root, 'packages')).flatMap(name => {
     const text = readFileSync(join(root, 'packages', name, 'README.md'), 'utf8');
     return [...text.matchAll(/`(?:docs\/)?([\w/-]+\.md)`/g)].map(([, page]) => ({ name, page }));
@@ -71,7 +71,7 @@ test('every page that the README of a package names is there', () => {
   ).toEqual([]);
 });
 
-test('every test that the page about exports names is there', () => {
+test('every test that the page about exports names exists', () => {
   const page = readFileSync(join(root, 'docs', 'pytorch-tests.md'), 'utf8');
   const tests = [...page.matchAll(/`([\w./-]+\.(?:test\.ts|py))`/g)].map(([, path]) => path);
   const bases = ['packages/graph/src/formats', 'packages', 'examples'];

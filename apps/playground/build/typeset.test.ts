@@ -21,19 +21,19 @@ it.each(Object.keys(languages) as Language[])('typesets every formula in the tex
     expect(source).not.toMatch(/\$[^${\s\d][^$'"`]*\$|\$\d\w[^$'"`]*\$/);
 });
 
-it('contains the formulas as MathML, and without their source, whose words are of one language', () => {
+it('contains the formulas as MathML, without their source, whose words are in one language', () => {
   for (const html of Object.values(typesetFormulas.block)) {
     expect(html).toContain('<math');
     expect(html).not.toContain('annotation');
   }
 });
 
-it('has each equation of a line in an element of its own, so that a phone can put it on another line', () => {
+it('has each equation of a line in its own element, so that a phone can put it on another line', () => {
   const html = typesetFormulas.block[formulas.merge] ?? '';
   expect(html.match(/class="katex-display"/g)).toHaveLength(3);
 });
 
-it('has each word alone in an element of the MathML and of the HTML, so that both can be translated', () => {
+it('has each word in its own element of the MathML and of the HTML, so that both can be translated', () => {
   for (const of of Object.values(typesetFormulas)) {
     for (const [tex, html] of Object.entries(of)) {
       const texts = [...html.matchAll(/>([^<>]+)</g)].map(([, text = '']) => text.replaceAll('\u00a0', ' '));

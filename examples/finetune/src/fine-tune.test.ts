@@ -13,7 +13,7 @@ function files(names: readonly string[] = Object.keys(contents)) {
   return givenFiles(names.map(name => new File([contents[name]], name)));
 }
 
-test('an adapter makes the model continue the text, and is read again', async () => {
+test('an adapter makes the model continue the text, and can be loaded again', async () => {
   const losses: number[] = [];
   const { before, after, adapter, memory } = await fineTune({
     ...{ engine, files: files(), text, prompt: 'the cat sat', steps: 60, context: 22, learningRate: 0.03 },

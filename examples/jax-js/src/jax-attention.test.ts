@@ -55,7 +55,7 @@ test('attention on arrays of jax-js, and its gradients, equal those of the refer
   release();
 });
 
-test('nothing is copied: the tensors lie in the buffers of jax-js', async () => {
+test('nothing is copied: the tensors use the buffers of jax-js', async () => {
   const { array } = await computed(0.3);
   const buffer = await array.ref.gpuBuffer();
   const copies = vi.spyOn(GPUCommandEncoder.prototype, 'copyBufferToBuffer');

@@ -7,7 +7,7 @@ import { bytes, count, expectClose, shape, tensor, values } from './testing/exam
 import { trafficOf } from './testing/traffic.ts';
 import { attention, contextOf } from './typegpu.ts';
 
-test('attention runs on buffers of TypeGPU, and its result is one, without a copy', async () => {
+test('attention runs on buffers of TypeGPU and returns one, without a copy', async () => {
   const { adapter } = await openGpu();
   const root = tgpu.initFromDevice({ device: await adapter.requestDevice() });
   const ctx = await contextOf(root);

@@ -26,7 +26,7 @@ async function losses(of: ReturnType<typeof trainer>, steps: number): Promise<nu
   return list;
 }
 
-test('the loss falls, on sequences that it has not seen too', async () => {
+test('the loss falls, also on sequences that were held out', async () => {
   const model = trainer({ data: textDataset('abcabdabcabd'.repeat(20)) });
   const before = await model.evaluate(1);
   const curve = await losses(model, 30);
@@ -37,7 +37,7 @@ test('the loss falls, on sequences that it has not seen too', async () => {
   expect(await model.evaluate(1)).toEqual(after);
 });
 
-test('the same seed gives the same curve, bit for bit, and another seed another one', async () => {
+test('the same seed gives the same curve, bit for bit, and another seed gives another curve', async () => {
   const curve = await losses(trainer(), 6);
   expect(await losses(trainer(), 6)).toEqual(curve);
   expect(await losses(trainer({ seed: 2 }), 6)).not.toEqual(curve);
@@ -118,7 +118,7 @@ async function text(
   return written;
 }
 
-test('what is generated depends on the seed alone, also beyond the context, and follows what was learned', async () => {
+test('generated text depends only on the seed, even beyond the context, and follows what was learned', async () => {
   const model = trainer({ data: textDataset('abcd'.repeat(40)) });
   const options = { count: 12, temperature: 2, seed: 5 };
   const first = await text(model, 'ab', options);

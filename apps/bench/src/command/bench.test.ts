@@ -44,7 +44,7 @@ describe('bench', () => {
     ]);
   });
 
-  test('writes each object as soon as its row is there', async () => {
+  test('writes each object as soon as its row is complete', async () => {
     const broken: Suite = {
       ...suite('broken', async () => []),
       async *run() {
@@ -100,7 +100,7 @@ test('the usage after the name of a suite has the options of this suite only', a
   }
 });
 
-test('the usage describes an option that suites share once, and in full for a single suite', () => {
+test('the usage describes an option that several suites share only once, and in full for a single suite', () => {
   const shared = { value: 'FILE', meaning: 'where to write' };
   const [a, b] = ['a', 'b'].map(name => ({ ...suite(name, async () => []), options: { trace: shared } }));
   expect(usage([a, b]).match(/where to write/g)).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('suites', () => {
     ]);
   }, 30_000);
 
-  test('cpu measures the engine next to a matmul, without onnxruntime-web where there is none', async () => {
+  test('cpu measures the engine next to a matmul, and leaves out onnxruntime-web if it is not installed', async () => {
     const { code, out } = await run(['cpu', '--quick', '--rounds', '1', '--json'], ...suites);
     expect(code).toBe(0);
     const row = JSON.parse(out[0]);

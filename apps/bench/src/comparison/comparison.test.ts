@@ -51,7 +51,7 @@ async function comparison(
 
 const run = (ms: number): string => `{ ms: ${ms}, dispatches: 3 }`;
 
-test('where ours fails while it is timed, there is nothing to compare the others with', async () => {
+test('if Tilewise fails while it is timed, the others are not compared', async () => {
   const rows = await comparison(
     { results: `[${right}]`, run: 'process.exit(3)' },
     { results: `[${right}]`, run: run(5) },
@@ -67,7 +67,7 @@ test('where ours fails while it is timed, there is nothing to compare the others
   ]);
 });
 
-test('times stand beside errors, and what is wrong says so', async () => {
+test('a row has the times and the errors, and marks a wrong result', async () => {
   const rows = await comparison(
     { results: `[${right}]`, run: run(2) },
     { results: `[${zero}]`, run: run(5) },
@@ -80,21 +80,21 @@ test('times stand beside errors, and what is wrong says so', async () => {
   expect(rows[1].error).toBeGreaterThan(0.1);
 });
 
-test('ours may not be wrong', async () => {
+test('a wrong result of Tilewise ends the comparison', async () => {
   const wrong = comparison({ results: `[${zero}]`, run: run(2) }, { open: '"no"' });
   await expect(wrong).rejects.toThrow(WrongResult);
 });
 
 const own = { results: `[${right}]`, run: run(2) };
 
-test('what refuses a case has a row that says why', async () => {
+test('an implementation that refuses a case has a row with the reason', async () => {
   expect(await comparison(own, { open: '"f16 only"' })).toMatchObject([
     { engine: 'tilewise', ms: 2 },
     { engine: 'naive', ms: '', note: 'cannot run this: f16 only' },
   ]);
 });
 
-test('what dies while it is timed has a row, and the others are timed', async () => {
+test('an implementation that crashes while it is timed has a row, and the others are timed', async () => {
   expect(await comparison(own, { results: `[${right}]`, run: 'process.exit(9)' })).toMatchObject([
     { engine: 'tilewise', ms: 2 },
     { engine: 'naive', ms: '', note: 'failed: its process ended with 9' },

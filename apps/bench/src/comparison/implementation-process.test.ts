@@ -25,7 +25,7 @@ async function implementation(react: string, timeout = 20): Promise<Implementati
   return made;
 }
 
-test('tensors cross as they are', async () => {
+test('tensors are passed to the process unchanged', async () => {
   const values = new Float32Array([1.5, -0, Number.NaN]);
   const one = await implementation(
     `() => process.send({ value: [{ shape: [3], values: new Float32Array([1.5, -0, NaN]) }] })`,
@@ -33,7 +33,7 @@ test('tensors cross as they are', async () => {
   expect(await one.ask('results', 'forward')).toEqual([{ shape: [3], values }]);
 });
 
-test('an error there is an error here, and the next question is answered', async () => {
+test('an error in the process rejects the request, and the next request is answered', async () => {
   const one = await implementation(
     `({ question }) => process.send(question === 'close' ? { value: 0 } : { failure: 'no such operator' })`,
   );
@@ -41,14 +41,14 @@ test('an error there is an error here, and the next question is answered', async
   await one.ask('close');
 });
 
-test('what does not answer in time is ended', async () => {
+test('a process that does not answer in time is ended', async () => {
   const one = await implementation('() => {}', 0.5);
   await expect(one.ask('introduce')).rejects.toThrow('no answer within 0.5 s');
   expect(one.running).toBe(false);
   await expect(one.ask('introduce')).rejects.toThrow('its process has ended');
 });
 
-test('what dies says its last words', async () => {
+test('the error of a crashed process has the last line that it wrote', async () => {
   const one = await implementation(`() => { console.error('the device is lost'); process.exit(3); }`);
   await expect(one.ask('introduce')).rejects.toThrow('its process ended with 3: the device is lost');
   expect(one.running).toBe(false);

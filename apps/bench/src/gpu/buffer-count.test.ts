@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { countBuffers } from './buffer-count.ts';
 import { usage } from './usage.ts';
 
-test('the peak is what was there at once', async () => {
+test('the peak is the most memory that existed at one time', async () => {
   const { adapter } = await openGpu({ backend: 'null' });
   const device = await adapter.requestDevice();
   const count = countBuffers(device);

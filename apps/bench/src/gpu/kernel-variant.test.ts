@@ -4,7 +4,7 @@ import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
 import { kernelVariants } from './kernel-variant.ts';
 
-test('a kernel is named with its lanes and what it makes use of', () => {
+test('the name of a kernel has its lanes and the features that it uses', () => {
   const wgsl = `enable f16;
 enable subgroups;
 var<workgroup> tile: array<f16, 64>;
@@ -15,7 +15,7 @@ fn main() {}`;
   );
 });
 
-test('kernels of plans are read', async () => {
+test('the kernels of plans are described', async () => {
   const { adapter } = await openGpu({ backend: 'null' });
   const ctx = await createContext({ adapter });
   const q = Tensor.zeros([1, 1, 64, 16]);

@@ -7,7 +7,7 @@ const line = (engine: string, pass: string, ms: number | string, more = {}): str
     ...{ 'TFLOP/s': 1, ...more },
   });
 
-test('the same work of two runs stands in one row, with the ratio of the times', () => {
+test('the same work in two runs is one row, with the ratio of the times', () => {
   const ours = [line('webgpu', 'forward', 2), line('webgpu', 'backward', 6), ''];
   const torch = [
     line('torch flash', 'forward', 1),
@@ -21,7 +21,7 @@ test('the same work of two runs stands in one row, with the ratio of the times',
   ]);
 });
 
-test('other work, other suites and what could not run are left out', () => {
+test('other work, other suites and failed rows are left out', () => {
   const ours = [line('webgpu', 'forward', 2), line('matmul 512³', 'peak', 1)];
   const others = [
     line('torch flash', 'forward', '', { note: 'no kernel' }),
@@ -31,7 +31,7 @@ test('other work, other suites and what could not run are left out', () => {
   expect(joinRuns(ours, others)).toEqual([]);
 });
 
-test('what was measured with toggles is compared apart, and a line that broke off is no line', () => {
+test('rows with toggles are compared separately, and an incomplete line is ignored', () => {
   const ours = [
     line('webgpu', 'forward', 4, { toggles: '' }),
     line('webgpu', 'forward', 2, { toggles: 'x' }),

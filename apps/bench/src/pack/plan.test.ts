@@ -12,7 +12,7 @@ const names = (more: Partial<MeasureOptions>): string[] => plan(more).map(({ nam
 const step = (name: string, more: Partial<MeasureOptions> = {}): Step | undefined =>
   plan(more).find(one => one.name === name);
 
-test('steps have names of their own, and those with toggles say so', () => {
+test('each step has its own name, and the names of steps with toggles say so', () => {
   const steps = plan({ torch });
   expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
   for (const { name, env } of steps)
@@ -26,7 +26,7 @@ test('without toggles nothing is measured twice', () => {
   expect(plain).toContain('attention-f16');
 });
 
-test('what the targets are about comes before all that the time may not suffice for', () => {
+test('steps that measure targets come first, before those for which the time may not suffice', () => {
   expect(names({ torch }).slice(0, 4)).toEqual(['doctor', 'attention-f32', 'toggled-attention-f16', 'torch']);
 });
 
@@ -57,7 +57,7 @@ test("dropout masks that PyTorch has drawn are compared with WebGPU's", () => {
   expect(names({ torch }).filter(name => name.startsWith('dropout'))).toEqual([]);
 });
 
-test('PyTorch is measured on the same shape, where there is one', () => {
+test('PyTorch is measured on the same shape if it is installed', () => {
   const shapesOf = (name: string): string | undefined => {
     const { args = [] } = step(name, { torch }) ?? {};
     return args[args.indexOf('--shapes') + 1];

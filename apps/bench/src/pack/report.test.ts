@@ -16,7 +16,7 @@ const row = (engine: string, ms: number): string =>
     ...{ 'TFLOP/s': 1 / ms },
   });
 
-test('after every step there is all that was said, and how long others took as soon as both were measured', async () => {
+test('after every step, the report has all output, and the ratios for which both times are measured', async () => {
   const report = new Report(folder);
   const fileOf = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
   await writeFile(join(folder, 'toggled-attention-f16.out'), `${row('webgpu', 2)}\n`);

@@ -15,7 +15,7 @@ const node = (name: string, script: string, seconds = 20): Step => ({
 });
 const fileOf = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
 
-test('results and complaints are kept apart', async () => {
+test('results and error output are stored separately', async () => {
   const step = node('both', 'console.log(process.env.WORD); console.error("so")');
   const { result } = await runStep({ ...step, env: { WORD: 'row' } }, folder);
   expect(result).toBe('done');
@@ -24,7 +24,7 @@ test('results and complaints are kept apart', async () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'what a step has said stays when it takes too long, and what it started ends with it',
+  'a step that takes too long keeps its output, and its child processes end with it',
   async () => {
     const script = `
     const { pid } = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
@@ -38,7 +38,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a step that fails or is missing does not keep the others from running', async () => {
+test('a step that fails or is missing does not stop the others', async () => {
   const steps = [
     node('fails', 'process.exit(3)'),
     { ...node('nowhere', ''), command: join(folder, 'nothing') },
@@ -52,7 +52,7 @@ test('a step that fails or is missing does not keep the others from running', as
   ]);
 });
 
-test('steps are left out when the time of all is over', async () => {
+test('steps are left out when the total time is used up', async () => {
   const [outcome] = await runSteps([node('never', '')], folder, 4, () => {});
   expect(outcome).toEqual({ step: 'never', seconds: 0, result: 'left out: no time' });
 });

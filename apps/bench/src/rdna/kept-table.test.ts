@@ -19,7 +19,7 @@ test('the table has every kernel, old and new', () => {
 });
 
 test.each(rows.map(row => [nameOf(row), row] as const))(
-  '%s: the model is near to what Mesa reports',
+  "%s: the model is close to Mesa's report",
   (_, row) => {
     expect(row['Mesa: spilled']).toBe(0);
     for (const [what, factor] of [
@@ -35,7 +35,7 @@ test.each(rows.map(row => [nameOf(row), row] as const))(
   },
 );
 
-test('the loops of the listings were told apart: the multiply-adds are those of the products', () => {
+test('the loops of the listings are identified: their multiply-adds are those of the products', () => {
   for (const row of rows) {
     const products = { forward: 2, dq: 3, dkdv: 4 }[row.kernel] ?? 0;
     const [, x, y] = /lanes of (\d+)×(\d+)/.exec(String(row.tile)) ?? [];

@@ -10,7 +10,7 @@ const wgsl = `for (var j0 = first; j0 < last; j0 += 32u) {
   }
 }`;
 
-test('loops are marked by numbers of their own, with their numbers of iterations', () => {
+test('each loop is marked by its own number, with its number of iterations', () => {
   const { wgsl: marked, loops } = markLoops(wgsl, { channels: 64 });
   expect(loops.map(({ variable, iterations }) => [variable, iterations])).toEqual([
     ['j0', 1],
@@ -43,7 +43,7 @@ BB3
 disasm:
 `;
 
-test('the work of a loop is its own work and that of the iterations of the loops inside it', () => {
+test('the work of a loop includes the iterations of the loops inside it', () => {
   const loop = findLoop(parseListing(listing), tiles);
   expect(loop && workOfIteration(loop, new Map([[chunks, 4]]))).toEqual({
     busy: 1 + 1 + 3 + 4 * (1 + 2 + 1),

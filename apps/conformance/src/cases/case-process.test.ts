@@ -30,7 +30,7 @@ async function processOf(react: string): Promise<CaseProcess> {
   return made;
 }
 
-test('a process answers for one case after the other, infinities and NaN included', async () => {
+test('a process runs one case after the other, and passes on infinities and NaN', async () => {
   const { run } = await processOf(
     `process.send({ case: 'b', status: 'pass', error: index ? NaN : Infinity, reason: process.argv.slice(2).join(' '), ms: 1 });`,
   );
@@ -41,7 +41,7 @@ test('a process answers for one case after the other, infinities and NaN include
   expect((await run(1)).error).toBeNaN();
 });
 
-test('a process that dies has failed its case alone', async () => {
+test('a process that crashes fails only its current case', async () => {
   const { run } = await processOf(
     `if (index === 1) process.kill(process.pid, 'SIGKILL');
      else process.send({ case: 'c', status: 'pass', error: 0, reason: null, ms: 1 });`,

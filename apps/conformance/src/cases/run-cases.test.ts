@@ -23,7 +23,7 @@ test('a case that throws has failed, and the next one runs', async () => {
   expect(counts).toEqual({ pass: 1, fail: 1, unsupported: 0, skipped: 0 });
 });
 
-test('what is skipped, by name or by an option, never reaches a lane', async () => {
+test('a case that is skipped, by name or by an option, is never run', async () => {
   const cases = [passing('large', 'too much work'), passing('small'), passing('other')];
   const ran: number[] = [];
   const lane: Lane = index => {
@@ -37,7 +37,7 @@ test('what is skipped, by name or by an option, never reaches a lane', async () 
   expect(counts).toEqual({ pass: 1, fail: 0, unsupported: 0, skipped: 2 });
 });
 
-test('lanes take cases as they are free, and results are heard in the order of the cases', async () => {
+test('processes take cases when they are free, and results are reported in the order of the cases', async () => {
   const cases = ['a', 'b', 'c', 'd'].map(name => passing(name));
   const taken: string[][] = [[], []];
   let release = (): void => {};

@@ -13,14 +13,14 @@ describe('parseCommand', () => {
     });
   });
 
-  test('takes what is given', () => {
+  test('reads the given options', () => {
     const args = ['--vectors=dir', '--engine', 'webgpu', '--filter', 'causal', '--json'];
     expect(parse('philox', ...args)).toMatchObject({
       ...{ filter: 'causal', json: true, options: { vectors: 'dir', engine: 'webgpu' } },
     });
   });
 
-  test('runs cases side by side where they are small and no GPU is shared, or as asked', () => {
+  test('runs cases in parallel if they are small and share no GPU, or as requested', () => {
     const processors = availableParallelism();
     expect(parse('cudnn', '--cases', 'file', '--engine', 'cpu').jobs).toBe(processors);
     expect(parse('cudnn', '--cases', 'file', '--engine', 'webgpu').jobs).toBe(1);

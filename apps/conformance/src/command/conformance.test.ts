@@ -55,7 +55,7 @@ describe('attention', () => {
     gpuTimeout,
   );
 
-  test('a case that is wrong fails by name, and the run with it', async () => {
+  test('a wrong case fails by name, and makes the run fail', async () => {
     const folder = newFolder();
     const file = '022_mqa_5_1_dv.json';
     copyFileSync(join(attention, file), join(folder, file));
@@ -109,7 +109,7 @@ describe('attention', () => {
     expect(results[1].reason).toContain('which is missing');
   });
 
-  test('an input or parameter that nobody knows makes a case unsupported, not wrong', async () => {
+  test('an unknown input or parameter makes a case unsupported, not wrong', async () => {
     const folder = newFolder();
     copyFileSync(join(attention, '002_single_key.json'), join(folder, 'a.json'));
     copyFileSync(join(attention, '002_single_key.json'), join(folder, 'b.json'));
@@ -127,7 +127,7 @@ describe('attention', () => {
     ]);
   });
 
-  test('for people there is a line per case and one with the counts', async () => {
+  test('the readable report has a line per case and a line with the counts', async () => {
     const { lines } = await run('attention', '--vectors', attention, '--filter', 'tiny');
     expect(lines).toHaveLength(25);
     expect(lines[0]).toMatch(/^pass {9}tiny_1x1x1x1 {2}\w+ is off by .* {2}\d+ ms$/);
@@ -144,7 +144,7 @@ describe('philox', () => {
   });
 
   test(
-    'webgpu meets all that is not for hosts only',
+    'webgpu passes all vectors that are not for hosts only',
     async () => {
       const { code, counts, results } = await runJson('philox', '--vectors', philox, '--engine', 'webgpu');
       const others = results.filter(({ status }) => status !== 'pass');
@@ -174,7 +174,7 @@ describe('philox', () => {
     ]);
   });
 
-  test("first words of oneDNN's sequences are met, on webgpu too; lists of something else are passed over", async () => {
+  test("the first words of oneDNN's sequences are equal, on webgpu too; other lists are skipped", async () => {
     const folder = newFolder();
     mkdirSync(join(folder, 'nested'));
     const sequence = {
@@ -199,7 +199,7 @@ describe('philox', () => {
     }
   });
 
-  test('vectors that nobody knows are unsupported', async () => {
+  test('unknown vectors are unsupported', async () => {
     const folder = newFolder();
     const known = { alg: 'threefry2x64', rounds: 20, key: ['0'], counter: ['0'], out: ['0'] };
     const content = {

@@ -11,7 +11,7 @@ function linesOf(report: typeof textReport, results: readonly CaseResult[]): str
   return lines;
 }
 
-test('a case is one line for people, whatever its reason', () => {
+test('a case is one line in the readable report, whatever its reason', () => {
   expect(linesOf(textReport, [result])).toEqual(['fail         a  line 1 line 2  2 ms']);
   const [line] = linesOf(textReport, [{ ...result, reason: 'x'.repeat(5000) }]);
   expect(line.length).toBeLessThan(400);
@@ -21,7 +21,7 @@ test('in JSON the reason is complete', () => {
   expect(linesOf(jsonReport, [result]).map(line => JSON.parse(line))).toEqual([result]);
 });
 
-test('what is running is shown and erased again', () => {
+test('the running case is shown and then erased', () => {
   const shown: string[] = [];
   const report = textReport({ out: () => {}, status: text => shown.push(text) });
   report.started?.('a', 0, 3);

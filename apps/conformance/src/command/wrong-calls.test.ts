@@ -27,7 +27,7 @@ describe('a wrong call', () => {
 
   const ofVectors = suites.filter(({ options }) => 'vectors' in options).map(({ name }) => name);
 
-  test.each(ofVectors)('%s names a folder that is not there', async name => {
+  test.each(ofVectors)('%s names a folder that does not exist', async name => {
     const missing = join(newFolder(), 'missing');
     const { code, lines, errors } = await run(name, '--vectors', missing, '--json');
     expect({ code, lines }).toEqual({ code: 2, lines: [] });
@@ -50,7 +50,7 @@ describe('a wrong call', () => {
     expect(errors[0]).toMatch(/^--vectors: there is no (case|JSON file) in /);
   });
 
-  test('a filter that matches nothing is one; that nothing is small enough is not', async () => {
+  test('a filter that matches no case is an error; a limit below all cases is not', async () => {
     const { code, lines, errors } = await run('philox', '--vectors', philox, '--filter', 'no such');
     expect({ code, lines }).toEqual({ code: 2, lines: [] });
     expect(errors[0]).toMatch(/^--filter: no case of \d+ matches 'no such'; the first is '\w.*'\.$/);

@@ -65,7 +65,7 @@ test('a page says what a method throws', () => {
   expect(page).toMatch(/- `partitions`: .*\n\n {2}\*\*Throws\*\* InvalidGraphError before `finalize`/);
 });
 
-test('a member whose name is a symbol has the name that is written', () => {
+test('a member whose name is a symbol has the name that the source has', () => {
   const names = api.flatMap(({ exports }) =>
     exports.flatMap(({ members }) => members.map(({ name }) => name)),
   );
@@ -102,7 +102,7 @@ test('a page links the types of a signature', () => {
   expect(links).toContain('[`SdpaOptions`](./core#_sdpa_options)');
 });
 
-test('a page has the formulas of an export as they are', () => {
+test('a page has the formulas of an export unchanged', () => {
   const reference = api.find(({ path }) => path === '@tilewise/core/reference');
   const page = reference ? apiPage(reference, api) : '';
   expect(page).toMatch(/\n```\nx_ij = scale · q_i·k_j .*\n(.*\n)*?```\n/);

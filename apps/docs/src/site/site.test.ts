@@ -99,7 +99,7 @@ test('text and code have enough contrast in both themes', async () => {
   expect(faint).toEqual([]);
 }, 120_000);
 
-test('every link and anchor of every page is there', () => {
+test('the target of every link and anchor of every page exists', () => {
   const anchors = new Map(
     pages().map(page => [
       page,
@@ -157,7 +157,7 @@ test('a page follows its links in the browser, and the search finds a page', asy
   expect(errors).toEqual([]);
 });
 
-test('live examples run in the page, edited too, and say what their comments say', {
+test('live examples run in the page, also after edits, and log what their comments say', {
   timeout: 120_000,
 }, async () => {
   const { page } = host;

@@ -37,7 +37,7 @@ describe('the table of what the page teaches', () => {
       ).toHaveLength(3);
   });
 
-  it('names chapters and quizzes that there are', () => {
+  it('names chapters and quizzes that exist', () => {
     const known = new Set([...chapters.map(({ id }) => id as string), ...Object.keys(answers)]);
     for (const [what = '', place = ''] of rows)
       for (const name of between('`', place)) expect(known, `${what}: ${name}`).toContain(name);
@@ -55,7 +55,7 @@ describe('the table of what the page teaches', () => {
         ).toBe(true);
   });
 
-  it('names tests that there are', () => {
+  it('names tests that exist', () => {
     const files = readdirSync(`${root}/src`, { recursive: true }).map(path => `/${path}`);
     for (const [what = '', , check = ''] of rows)
       for (const name of between('`', check).filter(path => path.endsWith('.test.ts')))

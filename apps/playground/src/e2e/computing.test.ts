@@ -98,7 +98,7 @@ describe('a visitor who computes', () => {
     await site.page.waitForFunction(`Math.max(...${ids}) > ${last}`);
   });
 
-  it('measures on the CPU on as many threads as it says, and copies the numbers as JSON', async () => {
+  it('measures on the CPU with the stated number of threads, and copies the numbers as JSON', async () => {
     await site.visit('#/doctor?engine=cpu&size=auto&d=64');
     const cores = Number(await site.page.evaluate('crossOriginIsolated && navigator.hardwareConcurrency'));
     expect(cores).toBeGreaterThanOrEqual(1);

@@ -77,7 +77,7 @@ describe('a visitor who types while the editor takes the place of the plain fiel
     expect(await written()).toBe('仮名');
   });
 
-  it('keeps what was selected', async () => {
+  it('keeps the selection', async () => {
     await page.keyboard.type('LOAD x');
     for (let n = 0; n < 4; n++) await page.keyboard.press('Shift+ArrowLeft');
     await editorArrives();

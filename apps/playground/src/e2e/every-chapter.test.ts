@@ -29,7 +29,7 @@ const openDetails = (): Promise<unknown> =>
   site.page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true;");
 
 describe.each(chapters)('the chapter $id', ({ id }) => {
-  it('is accessible and whole in light and dark, wide and narrow, English and German, and logs no errors', async () => {
+  it('is accessible and complete in light and dark, wide and narrow, English and German, and logs no errors', async () => {
     const { page } = site;
     site.errors.length = 0;
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -82,7 +82,7 @@ describe('the first page', () => {
 });
 
 describe('the page', () => {
-  it('loads less than 300 KB of gzipped JavaScript until its first chapter is there', async () => {
+  it('loads less than 300 KB of gzipped JavaScript until its first chapter is shown', async () => {
     const { page } = site;
     const asked = new Set<string>();
     const note = (request: { url(): string }): void => {
@@ -161,7 +161,7 @@ describe('the page', () => {
     await context.close();
   });
 
-  it('tells a chapter that cannot be fetched from one that stops with an error', async () => {
+  it('distinguishes a chapter that cannot be fetched from one that stops with an error', async () => {
     const context = await site.browser.newContext({ locale: 'en' });
     const page = await context.newPage();
     await page.route(/LabChapter/, route => route.abort());
@@ -177,7 +177,7 @@ describe('the page', () => {
     await context.close();
   });
 
-  it('is read and operated with the keyboard alone', async () => {
+  it('can be read and operated with the keyboard alone', async () => {
     const { page } = site;
     await page.setViewportSize(wide);
     await site.visit('?lang=en#/machine');

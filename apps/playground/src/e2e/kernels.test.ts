@@ -54,7 +54,7 @@ describe('a visitor who writes kernels', () => {
     await site.page.locator('.cm-lintRange-error', { hasText: 'missing' }).waitFor();
   });
 
-  it('is told that a right kernel reads too much, and takes the solution over', async () => {
+  it('is told that a right kernel reads too much, and copies the solution', async () => {
     await open('causal-skip');
     await write(solutionOf('causal-skip').replace('(group.x + 1u) * TILE', 'sizes.n'));
     await run();

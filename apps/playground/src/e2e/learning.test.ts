@@ -62,7 +62,7 @@ describe('a visitor of the machine', () => {
     await site.page.locator('.cm-line', { hasText: 'LOAD' }).waitFor();
   });
 
-  it('looks at the full trace and takes it over: 22 cycles with six registers', async () => {
+  it('looks at the full trace and copies it: 22 cycles with six registers', async () => {
     await site.visit('#/machine?problem=outer-product');
     await openSolution();
     await press('Put this program into the editor');
@@ -102,7 +102,7 @@ describe('a visitor of the machine', () => {
     await line.waitFor({ state: 'detached' });
   });
 
-  it('takes a solution over, starts over, and restores the own program', async () => {
+  it('copies a solution, starts over, and restores the replaced program', async () => {
     await site.visit('#/machine');
     await site.page.locator('.cm-content').click();
     await site.page.keyboard.type('LOAD b[0][0], R1', { delay: 5 });
@@ -146,7 +146,7 @@ describe('a visitor of softmax and attention', () => {
     await text(/holds NaN/);
   });
 
-  it('restores the own program after the overflow was shown', async () => {
+  it('restores the replaced program after the overflow was shown', async () => {
     await site.visit('#/softmax?problem=online-softmax');
     await site.page.locator('.cm-content').click();
     await site.page.keyboard.type('LOAD x[0], r1', { delay: 5 });
@@ -157,7 +157,7 @@ describe('a visitor of softmax and attention', () => {
     expect(await site.page.locator('.cm-line').count()).toBe(1);
   });
 
-  it('is not taken in by a program without a maximum: the input on which it overflows is named', async () => {
+  it('is told the input on which a program without a maximum overflows', async () => {
     const source =
       'LOAD x[0], r2\nEXP r2, r2\nFOR i = 1 TO n-1\nLOAD x[i], R0\nEXP R0, R0\nADD r2, R0, r2\nEND\n' +
       'FOR i = 0 TO n-1\nLOAD x[i], R0\nEXP R0, R0\nDIV R0, r2, R0\nSTORE R0, out[i]\nEND';

@@ -81,7 +81,7 @@ describe('on a phone', () => {
     expect(player.y - (editor.y + editor.height)).toBeLessThan(40);
   });
 
-  it('what is pressed or dragged is large enough for a finger', async () => {
+  it('buttons and handles are large enough for a finger', async () => {
     const brand = await boxOf('.brand');
     expect(Math.min(brand.width, brand.height)).toBeGreaterThanOrEqual(44);
     await site.visit('?lang=en#/loops');
@@ -153,7 +153,7 @@ describe('on a desktop of 1440 × 900', () => {
     expect(lines).toEqual(Array.from({ length: 16 }, () => 1));
   });
 
-  it('large numbers are grouped in controls, notes and axes, as the language does it', async () => {
+  it('large numbers are grouped in controls, notes and axes, in the style of the language', async () => {
     await site.visit('?lang=de#/loops');
     const chart = site.page.locator('.chart[aria-label^="Roofline"]');
     await chart.scrollIntoViewIfNeeded();

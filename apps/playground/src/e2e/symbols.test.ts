@@ -52,7 +52,7 @@ describe('a symbol that is pointed at', () => {
     expect(await litBy(letter, place)).toContain(`formula ${symbol}`);
   });
 
-  it('stays as it is where no figure shows it', async () => {
+  it('does not change if no figure shows it', async () => {
     await site.visit('?lang=en#/softmax');
     await site.page.locator('.formula-block .katex-html .mord').first().hover();
     expect(await lit()).toEqual([]);

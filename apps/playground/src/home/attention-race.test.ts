@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { race } from './attention-race.ts';
 
-it('computes the same attention in both ways, with memory that grows with n² and with n', () => {
+it('computes the same attention both ways, with memory that grows with n² and with n', () => {
   const [small, large] = [race(100), race(200)];
   expect(large.difference).toBeLessThan(1e-5);
   // Scores and weights in f32, n × n each.

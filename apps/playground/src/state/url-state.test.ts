@@ -7,11 +7,11 @@ describe('places in the URL', () => {
     expect(parsePlace(placeHash(place))).toEqual(place);
   });
 
-  it('lead on from a chapter that is part of another one now, with their state', () => {
+  it('redirect from a chapter that became part of another chapter, with its state', () => {
     expect(parsePlace('#/bench?d=128')).toEqual({ chapter: 'doctor', state: { d: '128' } });
   });
 
-  it('are the start without a hash', () => {
+  it('are the first page without a hash', () => {
     expect(parsePlace('')).toEqual({ chapter: '', state: {} });
   });
 });

@@ -35,7 +35,7 @@ async function whole(language: Language): Promise<object> {
 }
 
 describe.each(['en', 'de'] as const)('the formulas of the catalogue %s', language => {
-  it('are ones that KaTeX knows, without stray characters', async () => {
+  it('contain only commands that KaTeX knows, without stray characters', async () => {
     for (const [path, value] of entries(await whole(language), 'text')) {
       if (typeof value !== 'string') continue;
       // A backslash too few makes a control character.

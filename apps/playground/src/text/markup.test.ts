@@ -13,6 +13,6 @@ it('finds code, formulas and emphasis in a text', () => {
   ]);
 });
 
-it('leaves a mark alone that is not closed', () => {
+it('does not change a mark that is not closed', () => {
   expect(pieces('5 $, 2 * 3')).toEqual([{ kind: 'plain', text: '5 $, 2 * 3' }]);
 });

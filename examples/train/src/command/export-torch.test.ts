@@ -69,7 +69,7 @@ describe.skipIf(python === undefined)('a run that continues in PyTorch', { timeo
     here.release();
   }, 120_000);
 
-  test('has the losses that it has here, with dropout, the moments of AdamW and clipping', async () => {
+  test('has the same losses as here, with dropout, the moments of AdamW and clipping', async () => {
     expectClose(await lossesAlone(), losses, 1e-4);
     const { tensors, steps } = await load('end.safetensors');
     expect(steps).toBe(BEFORE + STEPS);

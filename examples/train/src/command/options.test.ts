@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseOptions, UsageError } from './options.ts';
 
-test('without arguments, what is not asked for is left to the task', () => {
+test('without arguments, the task decides the values of options', () => {
   expect(parseOptions([])).toEqual({ config: {}, temperature: 0.8, json: false, help: false });
 });
 
-test('reads every option, also after the dashes that pnpm hands on', () => {
+test('reads every option, also after the dashes that pnpm passes on', () => {
   const expected = {
     engine: 'reference',
     text: 'book.txt',

@@ -4,7 +4,7 @@ import { drawHead } from './picture.ts';
 const weights = Float32Array.from([1, 0, 0, 0.5, 0.5, 0, 0.1, 0.9, 0]);
 const draw = (colour: boolean): string => drawHead(['A', '0', 'A'], weights, [{ from: 2, to: 1 }], colour);
 
-test('draws queries downwards and keys to the right, with what a question looks at', () => {
+test('draws queries downwards and keys to the right, with the cell that a question looks at', () => {
   expect(draw(false).split('\n')).toEqual([
     '    A 0 A   ← keys',
     '  A ██',

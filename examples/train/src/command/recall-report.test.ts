@@ -19,7 +19,7 @@ const looks = [
   { from: 2, to: 0 },
 ];
 
-test('the strongest head is the one with the most attention on what is looked for, over all sequences', () => {
+test('the strongest head is the one with the most attention on the right digit, over all sequences', () => {
   expect(strongestHead(maps(1, 0, 0.75, 0.25), [looks, looks])).toEqual({ layer: 1, head: 0, mass: 0.5 });
   expect(strongestHead(maps(0, 1, 1), [looks]).layer).toBe(0);
 });

@@ -18,7 +18,7 @@ test('a sequence shows each pair twice, keys and values in turn', () => {
   }
 });
 
-test('a question is a key that comes again; the answer stood behind the key, and follows', () => {
+test('a question is a repeated key, and its answer is the value that followed the key before', () => {
   questions.forEach((all, n) => {
     expect(all).toHaveLength(6);
     for (const { from, to } of all) {
@@ -28,7 +28,7 @@ test('a question is a key that comes again; the answer stood behind the key, and
   });
 });
 
-test('answers are predicted, and nothing else is', () => {
+test('only answers are predicted', () => {
   labels.forEach((row, n) => {
     const counted = [...row.keys()].filter(at => row[at] !== -100);
     expect(counted).toEqual(questions[n].map(({ from }) => from + 1).sort((a, b) => a - b));

@@ -8,7 +8,7 @@ const text = `${'to be or not to be '.repeat(9)}${'§'.repeat(19)}`;
 const data = textDataset(text);
 const [count, context] = [40, 7];
 
-test('sequences are parts of the text, all of which is to be predicted', () => {
+test('sequences are parts of the text, in which every character is predicted', () => {
   const { tokens, labels } = data.draw(new PhiloxStream(1), count, context, 'training');
   expect(labels).toEqual(tokens);
   for (const row of tokens) {
@@ -25,13 +25,13 @@ test('the end is held out: training never sees it', () => {
   expect(new Set(seen('held out'))).toEqual(new Set('§'));
 });
 
-test('with the vocabulary of a model, a character that it has never seen is an error that says which', () => {
+test('with the vocabulary of a model, an error names an unknown character', () => {
   expect(() => textDataset('abc', characterTokenizer(['a', 'b']))).toThrow(
     /text has "c", for which there is no token/,
   );
 });
 
-test('a text that is too short for the context is an error that says by how much', () => {
+test('an error says by how much a text is too short for the context', () => {
   expect(() => textDataset('')).toThrow(InvalidArgumentError);
   expect(() => data.draw(new PhiloxStream(0), 1, 50, 'held out')).toThrow(
     /at least 50 characters in its held out part, the context, got 19/,

@@ -23,7 +23,7 @@ test.each([
   ['another number of heads', { Hk: 3 }, 'k has shape [1,2,20,16], which the parameters contradict'],
   ['another number of queries', { Sq: 8 }, 'q has shape [1,2,9,16], which the parameters contradict'],
   ['dropout without a mask', { dropoutP: 0.5 }, 'the case has dropout, but no input keep'],
-])('%s is an error, and not ignored', (_, changes, message) => {
+])('%s is an error instead of being ignored', (_, changes, message) => {
   expect(() => checkCase(withParams(changes) as typeof golden)).toThrow(message);
 });
 

@@ -33,7 +33,7 @@ const golden: GoldenCase = {
 };
 
 test.each([referenceEngine(), cpuEngine()])(
-  'the $name engine is right where a bias of one number a head has no gradient',
+  'the $name engine is right if a bias with one number per head has no gradient',
   async engine => {
     const { dbias } = await engine.sdpaBackward({ q, k, v, o, lse, dO }, { bias, gradients: ['dbias'] });
     const error = Math.max(...dbias.toFloat64().map(Math.abs));

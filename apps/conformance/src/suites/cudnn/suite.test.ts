@@ -39,7 +39,7 @@ test('a file is a list of cases, or an object of lists', async () => {
   expect(named).toMatchObject({ code: 0, counts: { pass: 2, fail: 0 } });
 });
 
-test('what is not understood fails, by name and with the reason', async () => {
+test('a case that cannot be read fails, by name and with the reason', async () => {
   const { code, results } = await run(
     fileOf([tinyCase({ flags: { rotary: true } }), { op: 'sdpa_fwd', dtype: 1 }]),
   );
@@ -59,7 +59,7 @@ test('cases of more work are skipped and say so', async () => {
   });
 });
 
-test('a case of exactly so much work is run by the limit above it, and skipped by the one below', async () => {
+test('a case with exactly the work of a limit is run by --max-gflop and skipped by --min-gflop', async () => {
   const work = String(gflop({ dims: concreteCalls(parseCase(tinyCase()))[0].dims, backward: true }));
   const status = async (...limit: string[]) => (await run(fileOf([tinyCase()]), ...limit)).results[0].status;
   expect(await status('--max-gflop', work)).toBe('pass');
@@ -75,7 +75,7 @@ test.each([
   expect(errors[0]).toContain(message);
 });
 
-test('webgpu keeps to the layouts of a case and leaves the rest untouched, and gives its dropout mask', async () => {
+test('webgpu keeps the layouts of a case, writes nothing else, and returns the dropout mask', async () => {
   const masked = tinyCase({ id: 'mask', op: 'sdpa_fwd', flags: { dropout: 0.1, rng_dump: true } });
   const { code, results } = await run(fileOf([tinyCase(), masked]), '--engine', 'webgpu');
   const passed = ['pass', expect.any(String)];

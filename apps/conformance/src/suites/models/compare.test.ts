@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { expect, test } from 'vitest';
 import { difference, logitsError, within, worstOf } from './compare.ts';
 
-test('a NaN is the difference, whatever comes after it', () => {
+test('a NaN is the largest difference, whatever comes after it', () => {
   expect(difference([1, 2.5, 3], [1, 2, 3])).toBe(0.5);
   expect(difference([1, Number.NaN, 3], [1, 2, 3])).toBeNaN();
   expect(difference([1, 2], [1, 2, 3])).toBeNaN();

@@ -58,7 +58,7 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
   const graphs = join(folder, 'graphs');
   const cases = existsSync(folder) ? readCases(graphs, join(folder, 'derived/sdpa-cases.json')) : [];
 
-  test('small cases of attention are one partition each, and right', async () => {
+  test('small cases of attention are one partition each, with the right results', async () => {
     const small = cases.filter(entry => (entry.matmul_gflop ?? 0) < 0.003);
     expect(small.length).toBeGreaterThan(3);
     for (const entry of small) {
@@ -70,7 +70,7 @@ describe.skipIf(!existsSync(folder))('graphs of oneDNN', { timeout: 60_000 }, ()
     }
   });
 
-  test('a batch that the list has resolved is the one that the option gives', () => {
+  test('the batch of a resolved case is the one that the option gives', () => {
     const batched = cases.filter(({ mb }) => mb !== undefined);
     expect(batched.length).toBeGreaterThan(0);
     for (const entry of batched) {

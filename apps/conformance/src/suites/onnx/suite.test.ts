@@ -42,7 +42,7 @@ const float = bytes(1, [8, 1], bytes(2, bytes(1, [8, 2])));
 
 describe.skipIf(!existsSync(nodes))("ONNX's operator tests", { timeout: 120_000 }, () => {
   test.each(['cpu', 'reference'])(
-    'on %s all pass but casts to formats that engines do not have',
+    'all pass on %s, except casts to formats that engines do not have',
     async engine => {
       const { pass, fail, unsupported } = await outcomes({ cases: nodes, engine });
       expect(fail).toEqual([]);
@@ -113,7 +113,7 @@ test('a case with a sequence is unsupported', async () => {
   ]);
 });
 
-test('a case without something to compare with fails', async () => {
+test('a case without expected values fails', async () => {
   const g = new Graph();
   const [x, y] = [g.tensor({ dtype: 'f32', shape: [] }), g.tensor({ dtype: 'f32' })];
   g.op('Abs', { inputs: [x], outputs: [y] });
@@ -170,7 +170,7 @@ test('weights are read from files beside a model, and from no other folder', asy
   rmSync(folder, { recursive: true });
 });
 
-test('what to run must be said once', async () => {
+test('exactly one of the options that say what to run must be given', async () => {
   await expect(onnx.open({ engine: 'cpu' })).rejects.toThrow('one of --cases, --models and --model');
   await expect(onnx.open({ engine: 'cpu', model: 'x.onnx' })).rejects.toThrow(
     '--model and --expected belong together',

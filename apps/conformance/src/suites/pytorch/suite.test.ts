@@ -46,7 +46,7 @@ test('points of a grid are drawn, and the report says how many are not', async (
   expect(results[3].reason).toMatch(/^\d of 6 points are not drawn \(--points 3\)$/);
 });
 
-test('what of a group is not known, or not there, fails', async () => {
+test('an unknown or missing part of a group fails', async () => {
   const { code, results } = await run(
     fileOf(
       { ...rows, grid: { ...rows.grid, rotary: true } },
@@ -69,7 +69,7 @@ test('what of a group is not known, or not there, fails', async () => {
   ]);
 });
 
-test('groups, values and rules that are not known fail', async () => {
+test('unknown groups, values and rules fail', async () => {
   const { code, results } = await run(
     fileOf(
       { id: 'torch.tomorrow', grid: {} },
@@ -116,7 +116,7 @@ describe('a point with a wrong result fails', () => {
   });
 });
 
-test('the committed block masks are met', async () => {
+test('the committed block masks are equal', async () => {
   const { code, results } = await run(
     join(fixturesDir(), 'pytorch', 'block-masks.json'),
     '--filter',

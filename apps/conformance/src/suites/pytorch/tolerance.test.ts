@@ -20,7 +20,7 @@ describe('judge', () => {
     expect(of('o', values(1, 2.004, -Infinity), tol).ratio).toBeCloseTo(1);
   });
 
-  test('gives NaN and infinities that are not expected no chance', () => {
+  test('rejects NaN and infinities that are not expected', () => {
     const tol = { rule: 'flashAttn2' };
     expect(of('o', values(NaN, 2, -Infinity), tol)).toMatchObject({
       ratio: Infinity,

@@ -38,7 +38,7 @@ describe.each(ids)('the quiz %s', id => {
 });
 
 describe('the numbers among the answers', () => {
-  it('are those that the page computes', () => {
+  it('are the numbers that the page computes', () => {
     const right = (id: QuizId): unknown => answers[id].right;
     expect(right('inner-six')).toBe(fewestCycles.any[6]);
     expect(right('walk-score')).toBe(

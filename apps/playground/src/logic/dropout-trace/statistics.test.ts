@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { maskStatistics } from './statistics.ts';
 
-it('finds what a mask has in common with its neighbours', () => {
+it('finds the correlation of a mask with its neighbours', () => {
   const columns = 8;
   const stripes = Uint8Array.from({ length: 64 }, (_, n) => n % 2);
   const found = maskStatistics(stripes, columns, 0.5);
@@ -10,7 +10,7 @@ it('finds what a mask has in common with its neighbours', () => {
   expect(found.down).toBeCloseTo(1, 12);
 });
 
-it('counts how far the kept share is from what p says', () => {
+it('computes how far the kept share is from 1 − p', () => {
   expect(maskStatistics(new Uint8Array(100).fill(1), 10, 0.5).deviation).toBe(10);
   expect(maskStatistics(new Uint8Array(100).fill(1), 10, 0)).toMatchObject({ deviation: 0, across: 0 });
 });

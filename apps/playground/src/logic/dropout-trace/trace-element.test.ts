@@ -6,7 +6,7 @@ import { sharesBlock, traceElement } from './trace-element.ts';
 const schemes: readonly DropoutSchemeName[] = ['torch-efficient', 'flash-attention-2', 'onednn'];
 
 describe.each(schemes)('the trace of %s', scheme => {
-  it('comes to the decision that the mask has', () => {
+  it('ends with the decision of the mask', () => {
     const seed = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
     const place = fc.tuple(fc.nat(1), fc.nat(2), fc.nat(39), fc.nat(69));
     fc.assert(

@@ -15,7 +15,7 @@ const options: AttentionGraphOptions = {
 };
 const built: GraphSource = { kind: 'built', options };
 
-it('runs a gradient graph on what its forward graph gives', async () => {
+it('runs a gradient graph on the results of its forward graph', async () => {
   const { partitions, single, outputs } = await runReport(built, cpuEngine());
   expect(partitions.map(({ kernel }) => kernel)).toEqual(['attention']);
   expect(single?.difference).toBeLessThan(1e-5);
@@ -23,14 +23,14 @@ it('runs a gradient graph on what its forward graph gives', async () => {
   for (const { shape } of outputs) expect(shape).toEqual([1, 4, 64, 32]);
 });
 
-it('runs a file, whose inputs it makes up', async () => {
+it('runs a file on random inputs', async () => {
   const text = formatJson(openGraph({ kind: 'built', options: { ...options, pass: 'training' } }).graph);
   const { partitions, single } = await runReport({ kind: 'file', name: 'x.json', text }, cpuEngine());
   expect(partitions.map(({ kind, kernel }) => `${kind} ${kernel}`)).toEqual(['sdpa-training attention']);
   expect(single?.difference).toBeLessThan(1e-5);
 });
 
-it('names an input that is too large to be made up', async () => {
+it('names an input that is too large to be drawn', async () => {
   const graph = new Graph();
   const src = graph.tensor({ dtype: 'f32', shape: [200_000, 200_000], name: 'x' });
   graph.op('Abs', { inputs: [src], outputs: [graph.tensor({ dtype: 'f32' })] });

@@ -10,7 +10,7 @@ describe('walking over dS', () => {
     expect(inner('columns')).toEqual(['dK', 'dV']);
   });
 
-  it('finishes every row of every gradient in the end, and none before it began', () => {
+  it('finishes every row of every gradient, and none before its first term', () => {
     for (const walk of ['rows', 'columns'] as const) {
       for (const gradient of gradients) {
         for (let r = 0; r < 5; r++) {

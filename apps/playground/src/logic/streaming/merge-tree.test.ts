@@ -5,7 +5,7 @@ import { output, tileState } from './softmax-state.ts';
 const tiles = [[1], [3], [2], [-1]].map(x => tileState(x, [[x[0] ?? 0]]));
 
 describe('merging by hand', () => {
-  it('comes to the same output in whatever order', () => {
+  it('gives the same output in any order', () => {
     const inOrder = mergeGroups(mergeGroups(mergeGroups(unmerged(4), 0, 1), 0, 1), 0, 1);
     const crossed = mergeGroups(mergeGroups(mergeGroups(unmerged(4), 3, 1), 1, 2), 0, 1);
     const whole = output(tileState([1, 3, 2, -1], [[1], [3], [2], [-1]]))[0] ?? Number.NaN;
@@ -21,7 +21,7 @@ describe('merging by hand', () => {
     expect(lastMerge(unmerged(4), tiles)).toBeNull();
   });
 
-  it('is read from an address as it was written', () => {
+  it('is read from the URL as it was written', () => {
     const merging = mergeGroups(mergeGroups(unmerged(4), 2, 0), 0, 2);
     expect(writeMerging(merging)).toBe('3-1.20');
     expect(readMerging(writeMerging(merging), 4)).toEqual(merging);

@@ -9,7 +9,7 @@ it('has scores of the last word whose maximum rises three times, up to “it”'
   expect(words[scores.indexOf(Math.max(...scores))]).toBe('it');
 });
 
-it('lets “it” look most at a being', () => {
+it('lets “it” look most at an animal', () => {
   const scores = scoresOf(words.indexOf('it'));
   const others = scores.map((x, j) => (words[j] === 'it' ? Number.NEGATIVE_INFINITY : x));
   expect(words[others.indexOf(Math.max(...others))]).toBe('cat');

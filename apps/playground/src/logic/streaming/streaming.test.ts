@@ -41,14 +41,14 @@ describe('streaming softmax', () => {
     );
   });
 
-  it('leaves a state alone that is merged with nothing', () => {
+  it('does not change a state that is merged with an empty state', () => {
     const state = tileState([1, 2], [[1], [2]]);
     expect(mergeStates(emptyState(1), state).state).toEqual(state);
     expect(output(emptyState(2))).toEqual([0, 0]);
   });
 });
 
-it('needs memory for one tile instead of for the whole matrix', () => {
+it('needs memory for one tile instead of the whole matrix', () => {
   expect(memoryUse(4096, 64, 32)).toEqual({ naive: 33_554_432, streaming: 1024 + 32 * 66 });
 });
 
@@ -69,7 +69,7 @@ describe('two paths to the sum of exponents', () => {
     expect(steps.at(-1)?.running).toBeCloseTo(1 + Math.exp(-1), 5);
   });
 
-  it('part when the factor is a quotient: exp(100) is more than a 32-bit float holds', () => {
+  it('differ when the factor is a quotient: exp(100) is more than a 32-bit float can hold', () => {
     expect(twoPaths([1, 3, 2], 'quotient').at(-1)?.running).toBeCloseTo(
       twoPaths([1, 3, 2], 'difference').at(-1)?.running ?? Number.NaN,
       5,

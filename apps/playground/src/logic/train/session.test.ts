@@ -38,7 +38,7 @@ describe('a run', () => {
     expect(losses(whole.events)).toHaveLength(4);
   }, 30_000);
 
-  it('trains on a text of the fewest characters, and on none that is shorter', () => {
+  it('trains on a text with the minimum number of characters, and refuses a shorter text', () => {
     const text = 'ab😀'.repeat(fewestCharacters / 3);
     expect([...text]).toHaveLength(fewestCharacters);
     expect(() => begin({ text })).not.toThrow();

@@ -22,7 +22,7 @@ it('a question that is refused does not end the run', () => {
   expect(state.refused).toBe('unknown');
 });
 
-it('does the steps of a kept run again without counting them twice', () => {
+it('repeats the steps of a saved run without counting them twice', () => {
   const held = { step: 2, loss: 4.5, accuracy: 0.1 };
   const kept = restored({ setup, losses: [5, 4], accuracies: [0, 0], heldOut: [held] });
   const state = heard(kept, [step(5), step(4), { kind: 'held out', ...held }, step(3)]);
@@ -31,7 +31,7 @@ it('does the steps of a kept run again without counting them twice', () => {
   expect(state.heldOut).toEqual([held]);
 });
 
-it('counts the steps that two runs have alike', () => {
+it('counts the steps in which two runs have equal losses', () => {
   expect(stepsAlike([3, 2, 1], [3, 2])).toBe(2);
   expect(stepsAlike([3, 2, 1], [3, 2.0000001, 1])).toBe(1);
 });

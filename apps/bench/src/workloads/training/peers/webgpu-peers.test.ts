@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { trainingCases } from '../training-case.ts';
 import { openWebgpuPeers, webgpuPeers } from './webgpu-peers.ts';
 
-test('a folder starts no process of a peer of which a package is missing', async () => {
+test('a peer with a missing package starts no process', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'peers-'));
   expect(await openWebgpuPeers(folder, trainingCases[0], {})).toEqual([]);
   // TensorFlow.js without its WebGPU backend.

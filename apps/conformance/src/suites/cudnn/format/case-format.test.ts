@@ -9,7 +9,7 @@ const calls = (changes = {}) => concreteCalls(parseCase(tinyCase(changes)));
 
 const tiny = tinyCase() as { readonly strides: object };
 
-describe('a case is understood whole or not at all', () => {
+describe('a case is either read completely or rejected', () => {
   test.each([
     ['a field', { tile_size: 64 }, 'the field tile_size is not known to the runner'],
     ['a flag', { flags: { rotary: true } }, 'the flag rotary is not known to the runner'],
@@ -48,7 +48,7 @@ describe('a case is understood whole or not at all', () => {
   });
 });
 
-test('a bound counts the diagonal key in the file, and not in our options', () => {
+test('a left bound includes the diagonal key in the file, but not in the options of sdpa', () => {
   const flags = { left_bound: 5, right_bound: 2, diagonal_alignment: 'BOTTOM_RIGHT' };
   expect(calls({ flags })[0].band).toEqual({ left: 4, right: 2, align: 'bottom-right' });
   expect(calls({ flags: { diagonal_alignment: 'BOTTOM_RIGHT' } })[0].band).toBeNull();
@@ -57,7 +57,7 @@ test('a bound counts the diagonal key in the file, and not in our options', () =
   });
 });
 
-test('a case of two dtypes or of chunks is a call for each', () => {
+test('a case with two dtypes or with chunks is a call for each', () => {
   expect(calls({ dtype: 'fp16/bf16' }).map(({ label, dtype }) => [label, dtype])).toEqual([
     ['f16', 'f16'],
     ['bf16', 'bf16'],
@@ -77,30 +77,30 @@ test('a case of two dtypes or of chunks is a call for each', () => {
   ]);
 });
 
-test('work is counted from the shapes', () => {
+test('the work of a case is computed from the shapes', () => {
   const [both] = calls();
   const [forward] = calls({ op: 'sdpa_fwd' });
   expect(gflop(forward) * 1e9).toBe(2 * 2 * 2 * 9 * 12 * (8 + 16));
   expect(gflop(both) * 1e9).toBe(2 * 2 * 2 * 9 * 12 * (8 + 16 + 3 * 8 + 2 * 16));
 });
 
-describe('what means the same is the same case', () => {
+describe('two spellings of a case give the same case', () => {
   const [usual] = calls();
 
-  test('null is nothing', () => {
+  test('a field that is null counts as absent', () => {
     expect(calls({ out_dtype: null, tol: null, data: null })).toEqual([usual]);
     expect(calls({ attn_scale: null })[0].scale).toBe(1);
     expect(calls({ flags: null })).toEqual(calls({ flags: {} }));
   });
 
-  test('numbers may be digits', () => {
+  test('numbers may be strings of digits', () => {
     expect(calls({ b: '2', attn_scale: '0.125', data_seed: '7' })).toEqual([usual]);
     const flags = { left_bound: 3, seq_len_q: [1, 2], seq_len_kv: [3, 4] };
     const inWords = { left_bound: '3', seq_len_q: ['1', '2'], seq_len_kv: [3, 4] };
     expect(calls({ flags: inWords })).toEqual(calls({ flags }));
   });
 
-  test('seeds are words of 64 bits, the sign being one of them', () => {
+  test('seeds are signed or unsigned 64-bit words', () => {
     expect(calls({ data_seed: -1 })[0].seed).toBe(2n ** 64n - 1n);
     expect(calls({ data_seed: '18446744073709551615' })[0].seed).toBe(2n ** 64n - 1n);
     expect(calls({ flags: { dropout: 0.5, seed: 2 ** 63, offset: '-2' } })[0].flags).toMatchObject({
@@ -108,7 +108,7 @@ describe('what means the same is the same case', () => {
     });
   });
 
-  test('dtypes have names of cuDNN and of PyTorch', () => {
+  test('dtypes may have the names of cuDNN or of PyTorch', () => {
     expect(calls({ dtype: 'HALF/torch.bfloat16' }).map(({ dtype }) => dtype)).toEqual(['f16', 'bf16']);
   });
 
@@ -122,13 +122,13 @@ describe('a layout by its name', () => {
   const dims = { b: 2, h_q: 4, h_k: 2, h_v: 2, s_q: 5, s_kv: 7, d_qk: 3, d_v: 6, strides: null };
   const layouts = (layout: string) => calls({ ...dims, layout, flags: {} })[0].layouts;
 
-  test('is an order of dimensions, whatever their case', () => {
+  test('is an order of dimensions in upper or lower case', () => {
     expect(layouts('hsbd').k).toEqual({ packed: false, strides: [3, 42, 6, 1], front: 0 });
     expect(layouts('BSHD')).toEqual(layouts('bshd'));
     expect(layouts('sbhd').o.strides).toEqual([24, 6, 48, 1]);
   });
 
-  test('says where q, k and v alternate', () => {
+  test('says how q, k and v are interleaved', () => {
     // A token of a sequence has 4·3 elements of q, 2·3 of k and 2·6 of v; a head has 3 + 3 + 6.
     expect(layouts('bs3hd').v).toEqual({ packed: false, strides: [210, 6, 30, 1], front: 18 });
     expect(layouts('bsh3d').k).toEqual({ packed: false, strides: [168, 12, 24, 1], front: 3 });
@@ -137,7 +137,7 @@ describe('a layout by its name', () => {
     expect(layouts('bshd_bs2hd').q).toEqual(layouts('bshd').q);
   });
 
-  test('says what is packed', () => {
+  test('says which operands are packed', () => {
     const { q, k, v, o } = layouts('thd_bshd_bshd');
     expect([q, k, v, o].map(({ packed }) => packed)).toEqual([true, false, false, true]);
     expect(layouts('q,o thd; k,v bshd')).toEqual({ ...layouts('thd_bshd_bshd') });
@@ -145,7 +145,7 @@ describe('a layout by its name', () => {
   });
 });
 
-test('an arrow has the bounds of its program', () => {
+test('a score program after an arrow has its bounds', () => {
   const score_mod = 'keep = row<3 || col<1 || (2 <= row-col <= 5); else -1e9';
   const [call] = calls({ flags: { score_mod, score_mod_bprop: score_mod.replace('-1e9', '0') } });
   expect(scoreProgram(call)).not.toBeNull();

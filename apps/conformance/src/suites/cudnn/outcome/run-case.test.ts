@@ -101,7 +101,7 @@ describe('a right result passes', () => {
   });
 });
 
-describe('block scales of tensors in pieces are unsupported, by the words of the rule', () => {
+describe('block scales of packed, ragged or paged tensors are unsupported, with the reason of the rule', () => {
   const lengths = { padding: true, seq_len_q: [9, 4], seq_len_kv: [12, 7] };
   test.each([
     ['paged', { flags: { ...lengths, paged: true, block_size: 4 } }],
@@ -159,7 +159,7 @@ describe('a wrong result fails', () => {
     expect({ status, reason }).toEqual({ status: 'fail', reason: expect.stringMatching(message) });
   });
 
-  test('two backward passes that differ in a bit, where the case asks for one result', async () => {
+  test('two backward passes that differ in a bit, if the case requests determinism', async () => {
     let runs = 0;
     const runner = tampered(tensors => {
       if (tensors.dq && ++runs === 2)
@@ -210,7 +210,7 @@ describe('what cuDNN refuses', () => {
       ...changes,
     });
 
-  test('for a reason of its own must be computed', async () => {
+  test('for a reason that applies only to cuDNN must be computed', async () => {
     const vendors = await refusal(
       'GRAPH_NOT_SUPPORTED',
       'hidden_dim should be multiple of 8',
@@ -240,7 +240,7 @@ describe('what cuDNN refuses', () => {
     });
   });
 
-  test('for a reason that nobody has decided about fails', async () => {
+  test('for a reason without a rule fails', async () => {
     await expect(refusal('GRAPH_NOT_SUPPORTED', 'the moon is full', {})).rejects.toThrow(
       "no rule in the table of this suite matches 'the moon is full'",
     );

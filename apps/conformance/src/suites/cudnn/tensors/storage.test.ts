@@ -27,7 +27,7 @@ describe('a strided operand', () => {
   });
 });
 
-test('packed sequences lie behind each other, with NaN behind the last', () => {
+test('packed sequences are stored one after the other, with NaN after the last', () => {
   const ragged = { padding: true, ragged: true, seq_len_q: [9, 4], seq_len_kv: [12, 7] };
   const { exact, laidOut } = makeCall(concrete({ layout: 'thd', strides: undefined, flags: ragged }));
   expect(laidOut.q.shape).toEqual([18, 2, 8]);
@@ -46,7 +46,7 @@ test('queries that are packed beside dense keys have ragged offsets, in elements
   });
 });
 
-test('pages of a sequence are not neighbours, and hold NaN behind its keys', () => {
+test('the pages of a sequence are not adjacent, and have NaN after its keys', () => {
   const flags = { padding: true, paged: true, block_size: 4, seq_len_q: [9, 4], seq_len_kv: [12, 6] };
   const { exact, laidOut } = makeCall(concrete({ op: 'sdpa_fwd', flags }));
   expect([...(laidOut.options.pageTableK?.data ?? [])]).toEqual([0, 2, 4, 1, 3, 5]);
@@ -58,7 +58,7 @@ test('pages of a sequence are not neighbours, and hold NaN behind its keys', () 
 describe('damage', () => {
   const owned = (packed: boolean, placed: ReturnType<typeof place>) => ownedOffsets(placed, 2, packed);
 
-  test('is what was written outside of a result, in gaps and margins alike', () => {
+  test('is found outside a result, in gaps and in margins', () => {
     const placed = place(concrete(), 'o', 'f16');
     const { data, offset } = placed.tensor;
     expect(damage(placed.tensor, owned(false, placed))).toBe(0);
@@ -70,7 +70,7 @@ describe('damage', () => {
     expect(damage(placed.tensor, owned(false, placed))).toBe(3);
   });
 
-  test('is what was written to the tokens of no packed sequence', () => {
+  test('is found in tokens that belong to no packed sequence', () => {
     const flags = { padding: true, ragged: true, seq_len_q: [9, 4], seq_len_kv: [12, 7] };
     const placed = place(concrete({ layout: 'thd', strides: undefined, flags }), 'o', 'f16');
     placed.tensor.set(1, 12, 1, 15);

@@ -53,7 +53,7 @@ describe('the options of a case', () => {
     expect(readStrides('cab', [2, 3, 5])).toEqual([3, 1, 6]);
   });
 
-  test('strides alone, of what is produced too: its shape is inferred first', () => {
+  test('strides alone, also of a tensor that an operation produces: its shape is inferred first', () => {
     const [exp, add, sum] = changed({ 'in-shapes': '0:4x3*ba+1:*ba+2:*3x1+3:*a' });
     expect(exp.outputs[0]).toMatchObject({ shape: [4, 3], stride: [1, 4] });
     expect(add.inputs[0]).toEqual(exp.outputs[0]);
@@ -87,7 +87,7 @@ describe('the options of a case', () => {
     expect(() => changed(options)).toThrow(message);
   });
 
-  test('scales are as many as the channels are, before a shape is inferred', () => {
+  test('there are as many scales as channels, before a shape is inferred', () => {
     const quantize = {
       ...{ id: 1, name: '', kind: 'Quantize' },
       attrs: {
@@ -104,7 +104,7 @@ describe('the options of a case', () => {
     expect(op.outputs[0]).toMatchObject({ shape: [4, 3], stride: [1, 4] });
   });
 
-  test('groups follow from the shape of their scales, and that from them', () => {
+  test('groups follow from the shape of their scales, and the other way round', () => {
     const dequantize = {
       ...{ id: 1, name: '', kind: 'DynamicDequantize' },
       attrs: {
@@ -162,7 +162,7 @@ describe('the options of a case', () => {
     ]);
   });
 
-  test('an operation that is taken out passes on what was computed', () => {
+  test('the input of a removed operation replaces its output', () => {
     const ops = changed({ 'op-kind': '2:undef' });
     expect(ops.map(op => op.kind)).toEqual(['Exp', 'ReduceSum']);
     expect(ops[1].inputs[0].id).toBe(1);

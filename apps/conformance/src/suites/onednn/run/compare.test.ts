@@ -11,7 +11,7 @@ describe('the gate', () => {
       gateOf(undefined, 0, 'f32', []),
     );
 
-  test('takes an ε, and not four', () => {
+  test('accepts one unit of rounding, and not four', () => {
     expect(isClose(difference([1, 1 + 2 ** -23], [1, 1]))).toBe(true);
     expect(isClose(difference([1, 1 + 2 ** -21], [1, 1]))).toBe(false);
   });
@@ -25,7 +25,7 @@ describe('the gate', () => {
     };
     const inBf16 = (x: number): number => Tensor.from([x], [1], { dtype: 'bf16' }).get(0);
 
-    test('takes what some number within the absolute gate is rounded to, and nothing else', () => {
+    test('accepts the rounding of any number within the absolute gate, and nothing else', () => {
       // Between 1 and 1 + 4 ulp of bf16, including ties.
       const step = 2 ** -12;
       const near = Array.from({ length: 2 ** 7 + 1 }, (_, n) => 1 + n * step);
@@ -46,7 +46,7 @@ describe('the gate', () => {
       }
     });
 
-    test('takes no number for one that is none, or infinite, nor the other way round', () => {
+    test('accepts no number in place of NaN or an infinity, nor the other way round', () => {
       const [got, exact] = [
         [1, 1, NaN, Infinity, -Infinity],
         [NaN, Infinity, 1, 1, Infinity],
@@ -55,13 +55,13 @@ describe('the gate', () => {
       expect(failing([NaN, Infinity, Infinity], [NaN, Infinity, 3.4e38], 0.1)).toBe(0);
     });
 
-    test('is no nearer to a neighbour once it has been rounded', () => {
+    test('allows no more after a number has been rounded', () => {
       const [got, rounded] = [10, 9.9375].map(x => Tensor.from([x, 16], [2], { dtype: 'bf16' }));
       expect(compare(got, rounded, { ...gate, ofLargest: 10 * 2 ** -23, exactTo: 0 }).failing).toBe(1);
     });
   });
 
-  test('distrusts a product or probabilities that are hardly more than zeros', () => {
+  test('mistrusts a product, or probabilities, with hardly anything but zeros', () => {
     const trusted = (kind: string, zeros: number) => {
       const values = Array.from({ length: 100 }, (_, n) => (n < zeros ? 0 : 1));
       return isTrusted(kind, difference(values, values));
@@ -71,7 +71,7 @@ describe('the gate', () => {
     expect(trusted('ReLU', 100)).toBe(true);
   });
 
-  test('takes the error of probabilities where they are read, and not beside them', () => {
+  test('allows the error of probabilities for results that read them, and for no others', () => {
     const graph = new Graph();
     const [x, y] = [
       graph.tensor({ dtype: 'f32', shape: [2, 4] }),
@@ -97,7 +97,7 @@ describe('the gate', () => {
     expect(thresholdOf(squared.id)).toBe(2 ** -23);
   });
 
-  test('takes the roundings of a sum for its smaller elements, where the sum is too large to be exact', () => {
+  test('allows the rounding of a sum for its smaller elements, if the sum is too large to be exact', () => {
     const graph = new Graph();
     const [a, b] = [
       graph.tensor({ dtype: 'f32', shape: [4, 4] }),
@@ -113,7 +113,7 @@ describe('the gate', () => {
     expect(isRight(2 ** 23, 1001, 1000)).toBe(false);
   });
 
-  test('takes NaN and infinities for themselves alone', () => {
+  test('accepts NaN and infinities only where they are expected', () => {
     expect(isClose(difference([NaN, -Infinity], [NaN, -Infinity]))).toBe(true);
     expect(isClose(difference([NaN], [0]))).toBe(false);
     expect(isClose(difference([Infinity], [-Infinity]))).toBe(false);
@@ -123,7 +123,7 @@ describe('the gate', () => {
       expect(isClose(difference([wrong, ...want], [1, ...want]))).toBe(false);
   });
 
-  test('takes one point in a thousand when the norm of the error is small', () => {
+  test('accepts one element in a thousand if the norm of the error is small', () => {
     const want = new Array<number>(2048).fill(1);
     const got = (wrong: number) => want.map((x, n) => (n < wrong ? x + 1e-3 : x));
     expect(isClose(difference(got(2), want))).toBe(true);

@@ -39,7 +39,7 @@ describe('the batch of a graph', () => {
     expect(batchOf(scores(1).graph.finalize())).toEqual({ dimension: 0, extent: 2, rank: 4 });
   });
 
-  test('is none where entries may be mixed', () => {
+  test('does not exist if an operation may mix entries', () => {
     const reshaped = scores();
     reshaped.graph.op('StaticReshape', {
       attrs: { shape: [2, 3, 5, 6], special_zero: false },
@@ -58,7 +58,7 @@ describe('the batch of a graph', () => {
 });
 
 describe('drawn entries', () => {
-  test('computed alone equal those of the whole', async () => {
+  test('computed alone equal those of the whole batch', async () => {
     const graph = scores().graph.finalize();
     const results = await graph.run(referenceEngine(), given);
     const batch = batchOf(graph);
@@ -71,7 +71,7 @@ describe('drawn entries', () => {
     expect(parts[0].results[6].toFloat64()).toEqual(results[6].slice(1, 3, 4).toFloat64());
   });
 
-  test('are as many as are wanted, at least one, each once; none are drawn where all are', () => {
+  test('are as many as requested, at least one, each once; none are drawn if all are compared', () => {
     const graph = scores().graph.finalize();
     const drawn = (gflop: number) => drawnEntries(graph, gflop, 1)?.drawn;
     expect(new Set(drawn(1.7)).size).toBe(2);

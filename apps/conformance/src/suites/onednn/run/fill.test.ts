@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fill } from './fill.ts';
 import { roleOf } from './roles.ts';
 
-test('factors of a product have both signs and magnitudes, and a product that any 16-bit float holds', () => {
+test('factors of a product have both signs, and products that are exact in any 16-bit float', () => {
   const graph = new Graph();
   const source = graph.tensor({ dtype: 'f32', shape: [64, 300] });
   graph.op('ReduceProd', {

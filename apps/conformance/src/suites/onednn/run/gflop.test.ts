@@ -23,14 +23,14 @@ function attention(): Graph {
 const scores = 2 * 3 * 5;
 const work = (2 * scores * (4 + 6) + 2 * 10 * scores) / 1e9;
 
-test('products count their terms, other operations their elements, what lies in between included', () => {
+test('products count their terms, other operations their elements, including intermediate results', () => {
   expect(graphGflop(attention())).toBeCloseTo(work, 15);
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'tilewise-graphs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('a stored graph is skipped by what its operations take; one that cannot be read is left to fail by itself', async () => {
+test('a stored graph is skipped by the work of its operations; an unreadable graph fails when it runs', async () => {
   const stored = formatJson(attention());
   writeFileSync(join(folder, 'attention.json'), stored);
   writeFileSync(join(folder, 'strange.json'), stored.replace('"SoftMax"', '"Soup"'));

@@ -12,7 +12,7 @@ it('walks to the nearest box in the direction of the key', () => {
   expect(neighbour(all, below, 'ArrowLeft')).toBe(belowAside);
 });
 
-it('stays where there is nothing, and for other keys', () => {
+it('stays if there is no box in this direction, and for other keys', () => {
   expect(neighbour(all, below, 'ArrowDown')).toBeUndefined();
   expect(neighbour(all, middle, 'Enter')).toBeUndefined();
 });

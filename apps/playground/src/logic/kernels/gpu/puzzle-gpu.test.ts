@@ -40,7 +40,7 @@ it('ends work whose device is lost, and opens another for the next work', async 
   gpu.close();
 });
 
-it('keeps its device from one work to the next', async () => {
+it('keeps its device from one run to the next', async () => {
   const gpu = new PuzzleGpu((await openGpu()).gpu, 60_000);
   const first = await gpu.run(async device => device);
   expect(await gpu.run(async device => device)).toBe(first);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { countReads, headerOf } from './header.ts';
 import { puzzleOf } from './puzzles.ts';
 
-it('counts every read of an array, also inside the index of another, and leaves the rest as it was', () => {
+it('counts every read of an array, even inside the index of another, and changes nothing else', () => {
   const program = ['let a = k[i]; // k[j]', 'o[e] = s.k[0] + v[u32(x[j])] + k_tile[k [2]];'].join('\n');
   expect(countReads(program, ['k', 'v'])).toBe(
     [

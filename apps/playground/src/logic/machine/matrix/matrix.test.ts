@@ -51,7 +51,7 @@ describe('the matrix machine', () => {
     expect(criteria[0]?.found).toMatchObject({ kind: 'holds', value: 'a₀₀b₀₀ + a₀₁b₀₁' });
   });
 
-  it('has no demand met by an empty program', () => {
+  it('has no requirement that an empty program meets', () => {
     for (const problem of matrixProblems)
       expect(assess(problem, '', matrixMachine(problem.registers)).criteria.some(({ met }) => met)).toBe(
         false,
@@ -63,7 +63,7 @@ describe('the matrix machine', () => {
     expect(fewestCycles.fixed[6]).toBe(22);
   });
 
-  it('asks those with fewer registers for what can be done with them', () => {
+  it('asks machines with fewer registers for the cycles that they can reach', () => {
     const outer = matrixProblems.find(({ id }) => id === 'outer-product');
     const demands = outer?.criteria(run('', 4)).map(({ demand }) => demand);
     expect(demands?.at(-1)).toEqual({ kind: 'cycles', most: 23 });

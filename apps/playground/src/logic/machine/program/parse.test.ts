@@ -29,7 +29,7 @@ describe('a program that is wrong', () => {
     ['END', 1, 'END without a FOR before it'],
     ['FOR i = 0 TO 1', 1, 'FOR without an END after it'],
     ['LOAD a[i][0], R0', 6, '‘i’ is not a loop variable here'],
-  ])('%s: says what and where', (source, column, message) => {
+  ])('%s: reports the error and its line', (source, column, message) => {
     const errors = errorsOf(source);
     expect(errors).toMatchObject([{ line: 1, column }]);
     expect(errors.map(inEnglish)).toEqual([message]);
@@ -78,7 +78,7 @@ describe('completion', () => {
     expect(replace).toBe(2);
   });
 
-  it('offers nothing for what is written in full, so that Enter ends the line', () => {
+  it('offers nothing for a complete word, so that Enter ends the line', () => {
     expect(completionsFor('LOAD a[0][0], R0', machine).options).toEqual([]);
     expect(completionsFor('MAC', machine).options).toHaveLength(2);
   });
