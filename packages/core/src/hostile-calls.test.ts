@@ -154,7 +154,7 @@ test.each(calls)(
 
 describe.each([referenceEngine(), cpuEngine()])('on the $name engine', engine => {
   test.each([2 ** 24, 1e8, 2 ** 31 - 1])(
-    'a batch of %i entries without elements is told or done at once',
+    'a batch of %i entries without elements is computed or refused at once',
     async B => {
       const none = Tensor.zeros([1, 1, 0, 8]).expand([B, 1, 0, 8]);
       const start = processorTime();

@@ -41,7 +41,7 @@ describe('a bundle', () => {
     expect(code).not.toContain('Uint32Array');
   });
 
-  it('of imports that use nothing is empty', async () => {
+  it('of unused imports is empty', async () => {
     expect(await bundle("import './index.ts'; import './wgsl/index.ts'; import './interop/index.ts';")).toBe(
       '',
     );

@@ -22,12 +22,12 @@ describe('TilewiseError', () => {
     expect(String(error)).toBe('InvalidArgumentError: seed must be an integer; got 1.5');
   });
 
-  it('has no cause property unless one was given', () => {
+  it('has the property cause only if a cause was given', () => {
     expect('cause' in new TilewiseError('INVALID_OP', 'x')).toBe(false);
   });
 });
 
-it('refuses an option that is not known, and names the known ones', () => {
+it('refuses an unknown option, and names the known options', () => {
   expect(() => checkOptions('options', { dtyp: 'f16' }, ['dtype', 'strides'])).toThrow(
     'dtyp is not an option; the options are dtype, strides',
   );

@@ -14,7 +14,7 @@ describe('toU64', () => {
     );
   });
 
-  it('takes a number and the equal bigint alike, above 2^32 too', () => {
+  it('treats a number like the equal bigint, even above 2^32', () => {
     expect(toU64(2 ** 33 + 7, 'seed')).toEqual(toU64(2n ** 33n + 7n, 'seed'));
     expect(toU64(Number.MAX_SAFE_INTEGER, 'seed')).toEqual([0xffffffff, 0x1fffff]);
   });

@@ -65,7 +65,7 @@ test.each<[call: string, run: (misspelt: object) => unknown]>([
   expect(() => run({ ofset: 3n })).toThrow(/^ofset is not an option; the options are .*/);
 });
 
-test('dropoutMask says how many extents a shape has that are not four', () => {
+test('dropoutMask names the number of extents of a shape without four extents', () => {
   expect(() => dropoutMask({ ...mask, shape: [1, 2, 2] as never })).toThrow(
     'shape must be [B, H, Sq, Skv], got 3 extents',
   );

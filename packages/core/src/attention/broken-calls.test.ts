@@ -46,12 +46,12 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-test('the call that the cases start from is a good one', () => {
+test('the call that the cases start from is valid', () => {
   expect(run({ argument: '', code: 'UNSUPPORTED', says: /^$/ })).toBeUndefined();
   expect(run({ argument: '', code: 'UNSUPPORTED', says: /^$/, backward: true })).toBeUndefined();
 });
 
-describe('a broken rule is an error that names the argument, what it got and the rule', () => {
+describe('a broken rule is an error that names the argument, its value and the rule', () => {
   test.each(brokenCalls)('$argument $says', one => {
     const error = run(one);
     if (!(error instanceof TilewiseError)) expect.fail(`it threw ${error}`);
@@ -62,7 +62,7 @@ describe('a broken rule is an error that names the argument, what it got and the
   });
 });
 
-test.each(['fp8', 'mxfp8'])('%s is refused by a call that has nothing to read it', name => {
+test.each(['fp8', 'mxfp8'])('%s is refused by a call that does not read it', name => {
   const options = { [name]: {} };
   try {
     normaliseCall(goodCall, options, { ...allReaders, fp8: null });
@@ -73,7 +73,7 @@ test.each(['fp8', 'mxfp8'])('%s is refused by a call that has nothing to read it
   }
 });
 
-describe('no rule is without a case', () => {
+describe('every rule has a case', () => {
   test('of the rules of problems', () => {
     const named = (rules: readonly { readonly argument: string; readonly kind: string }[]) =>
       rules.filter(rule => !brokenRules.has(rule)).map(({ argument, kind }) => `${argument} (${kind})`);

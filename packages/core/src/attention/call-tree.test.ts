@@ -46,7 +46,7 @@ test.each<[string, object, object | undefined]>([
   expect(newTree().entry(tensors, options)).toBe(null);
 });
 
-test('a tree forgets calls when it has grown large', () => {
+test('a tree forgets all calls when it becomes too large', () => {
   const tree = newTree();
   const first = tree.entry({ q }, {});
   if (first) first.value = 'known';

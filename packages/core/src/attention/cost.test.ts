@@ -35,13 +35,13 @@ describe('pairs', () => {
     expect(costOf({ seqLensKv: [3, 0] }, { B: 2 }).exact.pairs).toBe(8 * 3);
   });
 
-  test('behind a mask are counted one by one', () => {
+  test('under a mask are counted one by one', () => {
     const mask = Tensor.from([1, 0, 1, 0, 0, 0, 0, 1], [8], { dtype: 'bool' });
     expect(costOf({ mask, causal: true }, { H: 2 }).exact.pairs).toBe(2 * (8 + 6 + 1));
     expect(costOf({ mask, causal: true }, { H: 2 }).bound.pairs).toBe(2 * 36);
   });
 
-  test('behind a mask of each head are counted for each head', () => {
+  test('under a mask for each head are counted for each head', () => {
     const perHead = maskMod(() => ge(q, add(kv, h)));
     expect(costOf({ maskMod: perHead }, { H: 2 }).exact.pairs).toBe(36 + 28);
     const mask = Tensor.from([1, 0], [2, 1, 1], { dtype: 'bool' });
@@ -68,7 +68,7 @@ describe('bytes', () => {
     expect(exact.backward.bytes).toBe(2 * (q + k + v + biasBytes) + 2 * o + rows);
   });
 
-  test('do not count what lies beyond a length', () => {
+  test('do not count positions beyond a length', () => {
     const sizes = { B: 2, Sq: 1 };
     const { exact } = costOf({ seqLensKv: [1, 2] }, sizes);
     const { exact: full } = costOf({}, sizes);

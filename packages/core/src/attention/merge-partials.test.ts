@@ -42,7 +42,7 @@ test('merging attention over parts of the keys is attention over all keys', () =
   );
 });
 
-test('it does not matter in which order and in what groups', () => {
+test('the order and the grouping of the parts do not matter', () => {
   const part = (seed: number): PartialAttention => ({
     o: normal([1, 2, 3, 4], seed),
     lse: normal([1, 2, 3], seed + 9),

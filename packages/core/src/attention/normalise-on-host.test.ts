@@ -40,7 +40,7 @@ test.each<[string, object]>([
   expect(outcome(() => normaliseOnHost(goodCall, options))).toBe(refusal(name));
 });
 
-test('tensors of this host and lists of numbers are taken', () => {
+test('tensors of this host and lists of numbers are accepted', () => {
   const { operands } = normaliseBackwardOnHost(goodCall, {
     seqLensKv: [1, 2],
     sink: Tensor.from([0, 1], [2]),
@@ -48,7 +48,7 @@ test('tensors of this host and lists of numbers are taken', () => {
   expect(operands.seqLensKv?.toFloat32()).toEqual(Float32Array.of(1, 2));
 });
 
-test('a captured tensor may have any name, and be of another copy of this package', () => {
+test('a captured tensor may have any name, and may come from another copy of this package', () => {
   const table = Tensor.from([1, 2], [2]);
   const { dtype, shape, strides, offset, data } = table;
   const methods = { toFloat64: () => table.toFloat64() };

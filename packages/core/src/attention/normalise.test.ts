@@ -26,14 +26,14 @@ describe('normalise', () => {
     });
   });
 
-  it('takes null for no scale, softcap and window, as cases in JSON have it', () => {
+  it('accepts null for no scale, softcap and window, as in JSON files of cases', () => {
     const none: object = { scale: null, softcap: null, window: null };
     expect(normalise(qkv(), none).problem).toEqual(normalise(qkv()).problem);
     const open: object = { window: { left: null, right: 1 } };
     expect(normalise(qkv(), open).problem).toEqual(normalise(qkv(), { window: { right: 1 } }).problem);
   });
 
-  it('takes undefined for what is left out, in options and within them', () => {
+  it('treats undefined as absent, in options and within them', () => {
     const none: { readonly [Name in keyof Required<SdpaBackwardOptions>]: undefined } = {
       ...{ scale: undefined, causal: undefined, window: undefined, mask: undefined, bias: undefined },
       ...{
@@ -92,7 +92,7 @@ describe('normalise', () => {
     expect(normalise({ q, k: q, v: q }).problem.q.strides).toEqual([0, 8, 0, 1]);
   });
 
-  it('sees packed sequences as one batch of tokens', () => {
+  it('describes packed sequences as one batch of tokens', () => {
     const { problem } = normalise(
       { q: bhsd(9, 4, 8), k: bhsd(11, 2, 8), v: bhsd(11, 2, 8) },
       { cuSeqLensQ: [0, 2, 2, 9], cuSeqLensKv: [0, 4, 5, 11] },
@@ -108,7 +108,7 @@ describe('normalise', () => {
     expect(problem.o).toMatchObject({ shape: [1, 4, 9, 8], starts: 'cumulative' });
   });
 
-  it('sees each tensor in a layout of its own', () => {
+  it('describes each tensor in its own layout', () => {
     const { problem } = normalise(
       { q: bhsd(9, 4, 8), k: bhsd(2, 2, 7, 8), v: bhsd(20, 2, 6) },
       { raggedOffsets: { q: [0, 96, 288], v: [12, 120, 240] }, seqLensQ: [3, 6], cuSeqLensKv: [0, 7, 12] },
@@ -137,7 +137,7 @@ describe('normalise', () => {
     expect(starts({ raggedOffsets })).toEqual(['ragged', 'strided', 'cumulative', 'ragged', 'ragged']);
   });
 
-  it('asks backward for the gradients of what was given as a tensor', () => {
+  it('requests the gradients of the options that are tensors', () => {
     const { q, k, v } = qkv();
     const o = bhsd(2, 4, 5, 6);
     const inputs = { q, k, v, o, lse: bhsd(2, 4, 5), dO: o };

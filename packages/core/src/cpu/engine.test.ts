@@ -9,7 +9,7 @@ import { sdpa, sdpaBackward } from './sdpa.ts';
 const q = Tensor.from([1, 2, 3, 4], [1, 1, 2, 2]);
 const engine = cpuEngine();
 
-test('runs what sdpa and sdpaBackward run, on host tensors as they are', async () => {
+test('runs sdpa and sdpaBackward on host tensors without a copy', async () => {
   expect(engine.name).toBe('cpu');
   expect(engine.upload(q).toFloat32()).toEqual(q.toFloat32());
   const options = { causal: true };
@@ -40,7 +40,7 @@ test('refuses tensors that are not on the host, before it reads any', async () =
   await expect(engine.sdpaBackward({ q, k: q, v: q, o, lse, dO: elsewhere })).rejects.toThrow(refused);
 });
 
-test('says what it computes with, and takes other kernels', async () => {
+test('describes its kernels, and accepts other kernels', async () => {
   expect(cpuEngine({ threads: 1 }).description).toBe(
     'tiled flash attention in WebAssembly with relaxed SIMD, one thread',
   );

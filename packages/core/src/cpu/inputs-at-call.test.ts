@@ -99,7 +99,7 @@ describe.each([
     expect(workers.ended).toBe(Number(fail));
   });
 
-  test('uploaded inputs may be released during a call, their memory is used again after it', async () => {
+  test('uploaded inputs may be released during a call, and their memory is reused afterwards', async () => {
     const { cpuEngine, inputs, Tensor } = fresh;
     if (fail) workers.script = 'throw new Error("no workers here")';
     const engine = cpuEngine({ threads });
@@ -129,7 +129,7 @@ test('an uploaded input is not overwritten during a call', async () => {
   expect(engine.overwrite?.(uploaded, q)).toBe(true);
 });
 
-test('an input whose buffer has been transferred is refused by its name, and the workers go on', async () => {
+test('an input whose buffer has been transferred is refused by its name, and the workers continue', async () => {
   const { cpuEngine, inputs, InvalidArgumentError } = fresh;
   const engine = cpuEngine({ threads: 2 });
   const { q, k, v } = inputs();
@@ -143,7 +143,7 @@ test('an input whose buffer has been transferred is refused by its name, and the
   expect(workers.ended).toBe(0);
 });
 
-test('a score mod that loads from outside a tensor is refused, and the workers go on', async () => {
+test('a score mod that loads from outside a tensor is refused, and the workers continue', async () => {
   const { cpuEngine, inputs, Tensor } = fresh;
   const { add, load, scoreMod } = await import('../expr/index.ts');
   const engine = cpuEngine({ threads: 2 });

@@ -34,7 +34,7 @@ describe('types of expressions', () => {
     expect(add(2, score).type).toBe('f32');
   });
 
-  it('converts an i32 beside an f32', () => {
+  it('converts an i32 next to an f32', () => {
     expect(mul(score, q)).toMatchObject({ type: 'f32', b: { kind: 'unary', op: 'toF32', a: q } });
   });
 

@@ -159,7 +159,7 @@ describe('differentiate', () => {
     expect(compile(differentiate(expr))(at, 0, 0, 0, 0)).toBeCloseTo(expected, 14);
   });
 
-  it('does not let the branch that is not taken in', () => {
+  it('ignores the branch that is not taken', () => {
     const expr = select(gt(score, 0), log(score), 0);
     expect(compile(differentiate(expr))(-1, 0, 0, 0, 0)).toBe(0);
     expect(compile(differentiate(expr))(4, 0, 0, 0, 0)).toBe(0.25);
@@ -204,7 +204,7 @@ describe('loadGradients', () => {
     expect(compile(gradients[0].partial, loaders)(3, 0, 1, 0, 0)).toBe(3 + 2 * Math.fround(-1.229));
   });
 
-  it('leaves out reads that cannot move the value', () => {
+  it('leaves out reads that do not affect the value', () => {
     const x = load('table', [h]);
     expect(loadGradients(select(gt(x, 0), score, 0), 'table')).toEqual([]);
     expect(loadGradients(add(score, x), 'other')).toEqual([]);

@@ -61,7 +61,7 @@ describe.each([24, 60])('an expression with %i levels of sharing', levels => {
     expect(Array.from(row(0, 0, 0))).toEqual([1, 1, 0, 0]);
   });
 
-  it('loads each element once a level, also behind a condition', () => {
+  it('loads each element once per level, also under a condition', () => {
     let count = 0;
     const loaded = shared(load('t', [kv]), levels);
     const guarded = select(gt(kv, 0), loaded, 3);
@@ -76,7 +76,7 @@ describe.each([24, 60])('an expression with %i levels of sharing', levels => {
 });
 
 describe('a chain of 10,000 nodes', () => {
-  it('is checked, evaluated, differentiated, bounded and written without a stack', () => {
+  it('is checked, evaluated, differentiated, bounded and written without recursion', () => {
     expect(timeOfAll(chain(score, 10_000))).toBeLessThan(2000);
     expect(compile(chain(score, 10_000))(0.5, 0, 0, 0, 0)).toBe(10_000.5);
     expect(compile(differentiate(chain(score, 10_000)))(0.5, 0, 0, 0, 0)).toBe(1);
@@ -137,7 +137,7 @@ describe('lazily evaluated operands', () => {
   });
 });
 
-describe('what is no expression', () => {
+describe('a value that is not an expression', () => {
   const own: { kind: 'unary'; type: 'f32'; op: 'exp'; a: Expr } = {
     kind: 'unary',
     type: 'f32',
@@ -176,7 +176,7 @@ describe('what is no expression', () => {
 });
 
 describe('flatten', () => {
-  it('lists each distinct node once, and unflatten gives an expression of the same values', () => {
+  it('lists each distinct node once, and unflatten gives an expression with the same values', () => {
     const e = select(gt(shared(score, 60), 2), load('t', [add(kv, 1)]), mul(-0, score));
     const list = flatten(e);
     expect(list.length).toBeLessThan(140);
@@ -234,7 +234,7 @@ describe('checkMod', () => {
   });
 });
 
-it('a mask of shared booleans is evaluated by node', () => {
+it('a mask of shared booleans is evaluated once per node', () => {
   let e: BoolExpr = gt(sub(kv, q), 0);
   for (let n = 0; n < 60; n++) e = or(and(e, e), eq(e, e));
   expect(compile(e)(0, 0, 0, 1, 0)).toBe(1);

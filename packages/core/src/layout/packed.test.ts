@@ -56,7 +56,7 @@ describe('packed sequences', () => {
     expect(packedSequence(t, [0, 2, 2, 5], 1).shape).toEqual([1, 2, 0, 3]);
   });
 
-  it('leave out what lies behind each sequence, and come back with zeros there', () => {
+  it('omit the padding after each sequence, and are unpacked with zeros there', () => {
     const dense = iota([2, 1, 3, 2]);
     const { packed, cuSeqLens } = pack(dense, [1, 3]);
     expect(cuSeqLens).toEqual([0, 1, 4]);
@@ -68,7 +68,7 @@ describe('packed sequences', () => {
     expect(unpack(packed, cuSeqLens, 5).shape).toEqual([2, 1, 5, 2]);
   });
 
-  it('come back from packing as they were, in any dtype and from any strides', () => {
+  it('are unpacked unchanged, in any dtype and from any strides', () => {
     const lengths = fc.array(fc.nat(4), { maxLength: 4 });
     fc.assert(
       fc.property(lengths, fc.constantFrom('f32', 'bf16', 'f8e4m3'), (each, dtype) => {

@@ -10,7 +10,7 @@ const dense = (B: number, H: number, S: number, D: number) =>
   );
 
 describe('paged keys and values', () => {
-  it('lie in blocks, the last of a sequence filled with zeros', () => {
+  it('are stored in blocks, and the last block of a sequence is filled up with zeros', () => {
     const { container, table } = toPages(dense(2, 1, 3, 1), 2);
     expect(container.shape).toEqual([4, 1, 2, 1]);
     expect(Array.from(container.toFloat32())).toEqual([1, 2, 3, 0, 4, 5, 6, 0]);
@@ -23,14 +23,14 @@ describe('paged keys and values', () => {
     expect(Array.from(container.toFloat32())).toEqual([0, 0, 1, 2, 4, 5, 3, 0, 6, 0]);
   });
 
-  it.each([1, 2, 4, 8, 16, 1024])('come back as they were with pages of %i', pageSize => {
+  it.each([1, 2, 4, 8, 16, 1024])('are restored unchanged with pages of %i', pageSize => {
     const t = dense(2, 3, 11, 2);
     const paged = toPages(t, pageSize, (b, page) => page * 2 + b);
     expect(fromPages(paged, 11).toFloat32()).toEqual(t.toFloat32());
     expect(fromPages(paged).shape[2]).toBe(Math.ceil(11 / pageSize) * pageSize);
   });
 
-  it('come back from a container stored as (blocks, pageSize, H, D) and a table with shared blocks', () => {
+  it('are restored from a container stored as (blocks, pageSize, H, D) and a table with shared blocks', () => {
     const container = dense(2, 2, 3, 1).permute(0, 2, 1, 3);
     const table = Tensor.from([1, 1, 0, 1], [2, 2], { dtype: 'i32' });
     const block = (n: number) =>
@@ -44,7 +44,7 @@ describe('paged keys and values', () => {
     expect(Array.from(first.toFloat32())).toEqual([1, 1, 0, 1].flatMap(block));
   });
 
-  it('hold nothing of nothing', () => {
+  it('are empty for empty tensors', () => {
     const { container, table } = toPages(dense(2, 1, 0, 1), 4);
     expect([container.shape, table.shape]).toEqual([
       [0, 1, 4, 1],

@@ -82,7 +82,7 @@ describe('interleaved layouts', () => {
     expect([sbh3d.q, sbh3d.k, sbh3d.v].map(t => t.offset)).toEqual([0, D, 2 * D]);
   });
 
-  it('lets a gradient be written in place', () => {
+  it('allows a gradient to be written in place', () => {
     const dqkv = Tensor.zeros([1, 2, 3, 1, 1]);
     splitQkv(dqkv, 'bs3hd').k.set(7, 0, 0, 1, 0);
     expect(Array.from(dqkv.data)).toEqual([0, 0, 0, 0, 7, 0]);
@@ -95,7 +95,7 @@ describe('interleaved layouts', () => {
     expect(splitQkv(wide, 'bs3hd').k.toFloat32()).toEqual(splitQkv(spelled('bs3hd'), 'bs3hd').k.toFloat32());
   });
 
-  it('names what does not fit', () => {
+  it('names the dimension that does not fit', () => {
     expect(() => splitQkv(Tensor.zeros([2, 4, 2, 3, 5]), 'bs3hd')).toThrow(
       /^qkv must have extent 3 in dimension 2, got \[2,4,2,3,5\]/,
     );

@@ -38,7 +38,7 @@ test('scales of another axis, layout or dtype are refused, even if as many', () 
   );
 });
 
-test.each(axes)('what 32 neighbours along %s can hold comes back exactly, whatever the layout', along => {
+test.each(axes)('values that fit a block along %s are restored exactly, whatever the layout', along => {
   // Small integers times a power of two per block: f8e4m3 represents integers up to 16.
   const shape = [1, 2, 40, 36];
   const t = Tensor.zeros(shape);

@@ -11,21 +11,21 @@ function run(primitive: Primitive, inputs: readonly Tensor[], ...outputs: readon
 }
 
 describe('map', () => {
-  test('broadcasts its inputs and knows its place', () => {
+  test('broadcasts its inputs and reads its coordinates', () => {
     const a = Tensor.from([1, 2, 3], [3]);
     const b = Tensor.from([10, 20], [2, 1]);
     const value = add(add(input(0), input(1)), mul(100, coordinate(0)));
     expect(run({ kind: 'map', value }, [a, b], Tensor.zeros([2, 3]))).toEqual([[11, 12, 13, 121, 122, 123]]);
   });
 
-  test('reads an input at another place, brought back to its edge', () => {
+  test('reads an input at other indices, clamped to its edge', () => {
     const table = Tensor.from([1, 2, 3, 4, 5, 6], [3, 2]);
     const rows = Tensor.from([2, 0, 9], [3], { dtype: 'i32' });
     const value = inputAt(0, [inputAt(1, [coordinate(0)], 'i32'), coordinate(1)]);
     expect(run({ kind: 'map', value }, [table, rows], Tensor.zeros([3, 2]))).toEqual([[5, 6, 1, 2, 5, 6]]);
   });
 
-  test('rounds to integers as to nearest even, saturating, and leaves gaps of the output alone', () => {
+  test('rounds to integers to nearest even, saturating, and does not write gaps of the output', () => {
     const a = Tensor.from([0.5, 1.5, -0.5, 300, -300, 2.5], [2, 3]);
     const data = new Int8Array(8).fill(7);
     const out = Tensor.wrap(data, { dtype: 'i8', shape: [2, 3], strides: [4, 1] });
@@ -39,7 +39,7 @@ describe('map', () => {
     expect(run({ kind: 'map', value: mul(input(0), 0.5) }, [a], out)).toEqual([[0.5, 1.5, 1, 2]]);
   });
 
-  test('takes what a condition chooses, also beside infinities', () => {
+  test('takes the branch that a condition chooses, even if the other branch is infinite', () => {
     const mask = Tensor.from([1, 0], [2], { dtype: 'bool' });
     const value = select(input(0, 'bool'), input(1), -Infinity);
     expect(run({ kind: 'map', value }, [mask, Tensor.from([3, 4], [2])], Tensor.zeros([2]))).toEqual([
@@ -47,7 +47,7 @@ describe('map', () => {
     ]);
   });
 
-  test('of a scalar is a scalar, and of nothing is nothing', () => {
+  test('of a scalar is a scalar, and of an empty tensor is empty', () => {
     expect(run({ kind: 'map', value: add(input(0), 1) }, [Tensor.from([2], [])], Tensor.zeros([]))).toEqual([
       [3],
     ]);
@@ -136,7 +136,7 @@ describe('matmul', () => {
     expect(run({ kind: 'matmul' }, [a, b], c)).toEqual([expected]);
   });
 
-  test('adds products of any inner dimension before what becomes of their sum', () => {
+  test('adds products of any inner dimension before it applies an expression to the sum', () => {
     const ones = (shape: readonly number[], value: number) =>
       Tensor.from(
         Array.from({ length: shape[0] * shape[1] }, () => value),
@@ -171,7 +171,7 @@ describe('matmul', () => {
 describe('softmax', () => {
   const row = Tensor.from([0, Math.LN2, -Infinity, -Infinity, -Infinity, -Infinity], [2, 3]);
 
-  test('with its stats; a row of nothing is 0 on request, else NaN', () => {
+  test('with its stats; a row of −∞ gives 0 on request, otherwise NaN', () => {
     const softmax = { kind: 'softmax', axis: 1, log: false } as const;
     const results = run(
       { ...softmax, mode: 'inf-as-zero' },
@@ -210,7 +210,7 @@ test('random draws equal those of oneDNN’s dropout', () => {
   expect(uniform.map(x => Math.floor(x * 256))).toEqual([0x7a, 0x0c]);
 });
 
-test('scatter-add sums the rows of equal indices and leaves out what lies outside', () => {
+test('scatter-add sums the rows of equal indices and skips indices outside', () => {
   const indices = Tensor.from([1, 1, 5, 0], [4], { dtype: 'i32' });
   const updates = Tensor.from([1, 2, 3, 4, 5, 6, 7, 8], [4, 2]);
   expect(run({ kind: 'scatter-add' }, [indices, updates], Tensor.zeros([3, 2]))).toEqual([
@@ -218,7 +218,7 @@ test('scatter-add sums the rows of equal indices and leaves out what lies outsid
   ]);
 });
 
-test('tensor-scatter writes a part from a place of each entry, and leaves out what lies outside', () => {
+test('tensor-scatter writes an update from a position of each entry, and skips elements outside', () => {
   const update = Tensor.from([1, 2, 3, 4], [2, 2]);
   const past = () => Tensor.from([9, 9, 9, 9, 9, 9], [2, 3]);
   const at = (...first: number[]) => Tensor.from(first, [2], { dtype: 'i32' });
@@ -236,7 +236,7 @@ test.each([{ kind: 'mapp' }, {}])('refuses an unknown primitive (%o)', primitive
   expect(prepare).toThrow(/^primitive.kind must be one of map, reduce, rows, /);
 });
 
-describe('tensors beyond whose ends a primitive would read are refused', () => {
+describe('tensors that are too small for a primitive are refused', () => {
   const t = (...shape: number[]): Tensor => Tensor.zeros(shape);
   const words = Tensor.zeros([2], { dtype: 'u32' });
   const row = { axes: [1], domain: [2, 3] } as const;

@@ -62,7 +62,7 @@ describe('a row that sees no key', () => {
     expect([...(backward.dv?.values ?? [])]).toEqual([...(alone.backward.dv?.values ?? [NaN])]);
   });
 
-  test('has the sink alone, when there is one', () => {
+  test('has only the sink, if there is one', () => {
     const sink = Tensor.from([-3], [1]);
     const { forward, backward } = run(single.q, single.k, single.v, { mask: maskOfAllButRow(1), sink });
     expect([forward.o, forward.lse, forward.max, forward.sumExp].map(t => t.values[1])).toEqual([
@@ -92,7 +92,7 @@ describe('a row that sees no key', () => {
     expect(backward.dq?.values[1]).toBe(0);
   });
 
-  test('is what a bias or score mod of −∞ everywhere makes', () => {
+  test('also results from a bias or a score mod of −∞ on all keys', () => {
     const bias = Tensor.from([-Infinity, 0], [2, 1]);
     const mod = scoreMod(() => select(eq(queryIndex, 0), -Infinity, score));
     for (const options of [{ bias }, { scoreMod: mod }]) {
@@ -154,7 +154,7 @@ describe('ALiBi', () => {
     expect(bottomRight.lse.values[1]).toBeCloseTo(Math.log(exps([2, 1, 0])), 12);
   });
 
-  test('takes the diagonal of a stated alignment, also where nothing is masked', () => {
+  test('uses the diagonal of a given alignment, even if nothing is masked', () => {
     const flat = {
       q: Tensor.zeros([2, 1, 2, 1]),
       k: Tensor.zeros([2, 1, 4, 1]),
@@ -219,7 +219,7 @@ describe('garbage never leaks', () => {
     expect(backward).toEqual(clean.backward);
   });
 
-  test('a NaN that is seen does show', () => {
+  test('a visible NaN reaches the results', () => {
     const { o } = sdpaFloat64(single.q, single.k, Tensor.from([1, NaN, 2], [1, 1, 3, 1]), { causal: true });
     expect([...o.values]).toEqual([1, NaN]);
   });

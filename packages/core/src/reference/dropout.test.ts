@@ -15,7 +15,7 @@ const dO = normal([B, Hq, Sq, D], 4);
 describe.each<DropoutSchemeName>(['torch-efficient', 'flash-attention-2', 'onednn'])('%s', scheme => {
   const dropout = { p: 0.3, seed: 0x1234567890abcdefn, offset: 7n, scheme };
 
-  test('drops by the mask of @tilewise/philox, and the backward pass drops the same', () => {
+  test('uses the mask of @tilewise/philox, in forward and in backward', () => {
     const values = dropoutMask({ ...dropout, shape: [B, Hq, Sq, Skv] });
     const mask = Tensor.from(values, [B, Hq, Sq, Skv], { dtype: 'bool' });
     const drawn = sdpaFloat64(q, k, v, { dropout, causal: true, outputs: { dropoutMask: true } });
@@ -72,7 +72,7 @@ test('a dropped value contributes nothing, whatever it is', () => {
   expect([o.values[0], dq?.values[0]].every(Number.isFinite)).toBe(true);
 });
 
-test('packed sequences draw with the row stride of their own number of keys', () => {
+test('packed sequences draw with the row stride of their number of keys', () => {
   const cuSeqLensQ = [0, 2, 5];
   const cuSeqLensKv = [0, 3, 9];
   const tokens = { q: normal([5, 2, D], 1), k: normal([9, 1, D], 2), v: normal([9, 1, D], 3) };

@@ -24,7 +24,7 @@ describe('forward in FP8', () => {
     expect(value(o)).toEqual([(11 / 32) * 13]);
   });
 
-  test('rounds P after scaleS, and takes the scales of S and V away again', () => {
+  test('rounds P after scaleS, and removes the scales of S and V again', () => {
     // 20 / 3 = 6.67 is between 6.5 and 7.
     const fp8 = { scaleS: 20, descaleS: 1 / 16, descaleV: 0.25 };
     const { o } = sdpa(even.q, even.k, even.v, { fp8, outDType: 'f32' });
@@ -36,7 +36,7 @@ describe('forward in FP8', () => {
     expect(value(o)).toEqual([Math.fround(13 / 3)]);
   });
 
-  test('the format of q decides, also in f8e5m2', () => {
+  test('the format of q decides, f8e5m2 too', () => {
     const q = even.q.cast('f8e5m2');
     // 1/3 is between 0.3125 and 0.375.
     expect(value(sdpa(q, even.k, even.v, { fp8: {}, outDType: 'f32' }).o)).toEqual([0.3125 * 13]);
@@ -132,7 +132,7 @@ describe('backward in FP8', () => {
     expect(value(dv)).toEqual([P8 * 5 * 0.25 * 0.75 * 5]);
   });
 
-  test('the largest values that were not asked for are absent', () => {
+  test('largest values that were not requested are absent', () => {
     const results = sdpaBackward(pair, { fp8, gradients: ['dq'], outputs: { amaxDQ: true } });
     expect(Object.keys(results).sort()).toEqual(['amaxDQ', 'dq']);
   });

@@ -115,7 +115,7 @@ describe('gradients equal finite differences', () => {
     },
   );
 
-  test('sink, with rows that see nothing else', () => {
+  test('sink, with rows that see no key', () => {
     const sink = normal([Hq], 12);
     expectGradients(
       { ...dense, options: { sink, causal: 'bottom-right', seqLensKv: [2, 0] } },
@@ -176,7 +176,7 @@ describe('gradients equal finite differences', () => {
   });
 });
 
-test('the default gradients are those of what was given as a tensor', () => {
+test('the default gradients are those of the options that are tensors', () => {
   const { q, k, v } = dense;
   const options = { bias: normal([Skv], 1), alibi: true, sink: [0, 0, 0, 0] };
   const { o, lse } = sdpaFloat64(q, k, v, options);

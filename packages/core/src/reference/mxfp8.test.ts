@@ -36,7 +36,7 @@ describe('MXFP8', () => {
     expect(value(got.o)).not.toEqual(value(exact.o));
   });
 
-  test('P is rounded relative to the largest of its row, times 16', () => {
+  test('P is rounded relative to the largest weight of its row, times 16', () => {
     // Three keys with scores 2, 1 and −6 and weights 1, e^-1 and e^-8.
     const operand = (x: readonly number[]) => Tensor.from(x, [1, 1, x.length, 1]);
     const [q, k] = [operand([1]), operand([2, 1, -6])].map(t => quantiseMxfp8(t));
@@ -63,7 +63,7 @@ describe('MXFP8', () => {
     expect(value(sdpa(q.values, k.values, v.values, { mxfp8, outDType: 'f32' }).o)).toEqual([1]);
   });
 
-  test.each(['rows', 'F8_128x4'] as const)('scales may lie as %s', layout => {
+  test.each(['rows', 'F8_128x4'] as const)('scales may have the layout %s', layout => {
     const shape = { B: 1, Hq: 2, Hk: 2, Sq: 33, Skv: 65, D: 40 };
     const [one, other] = [quantisedCall(shape), quantisedCall(shape, layout)];
     const run = ({ q, k, v, dO, mxfp8 }: typeof one) => {
@@ -73,7 +73,7 @@ describe('MXFP8', () => {
     expect(run(other).map(value)).toEqual(run(one).map(value));
   });
 
-  test('o is bf16 and the gradients are as dO, unless asked otherwise', () => {
+  test('by default, o is bf16 and the gradients have the dtype of dO', () => {
     const { q, k, v, dO, mxfp8 } = quantisedCall({ B: 1, Hq: 1, Hk: 1, Sq: 3, Skv: 3, D: 4 });
     const { o, lse } = sdpa(q, k, v, { mxfp8 });
     const { dq, dk } = sdpaBackward({ q, k, v, o, lse, dO }, { mxfp8 });

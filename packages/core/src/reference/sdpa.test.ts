@@ -63,7 +63,7 @@ describe('sdpaBackward', () => {
     );
   });
 
-  test('takes the lse that it is given and does not normalise again', () => {
+  test('uses the given lse and does not normalise again', () => {
     const { o, lse } = sdpa(q, k, v);
     const zero = Tensor.zeros(o.shape);
     const shifted = Tensor.from(
@@ -80,7 +80,7 @@ describe('sdpaBackward', () => {
     });
   });
 
-  test('leaves its inputs as they were', () => {
+  test('does not change its inputs', () => {
     const { o, lse } = sdpa(q, k, v);
     const tensors = [q, k, v, o, lse, dO];
     const before = tensors.map(t => t.toFloat64());

@@ -27,7 +27,7 @@ describe('copies', () => {
     expect(copy.data).not.toBe(data);
   });
 
-  it('copyTensor leaves gaps as they are', () => {
+  it('copyTensor does not write gaps', () => {
     const data = new Float32Array(40).fill(NaN);
     const to = Tensor.wrap(data, { dtype: 'f32', shape: [2, 17], strides: [20, 1], offset: 1 });
     copyTensor(Tensor.from(iota(34), [17, 2]).permute(1, 0), to);

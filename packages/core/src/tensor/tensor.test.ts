@@ -21,7 +21,7 @@ describe('Tensor.from', () => {
     expect(values(t)).toEqual([1, 2, 3, 4]);
   });
 
-  it('rounds to the dtype once, and lets f8 overflow as asked', () => {
+  it('rounds to the dtype once, and lets f8 overflow on request', () => {
     expect(Tensor.from([1 + 2 ** -11 + 2 ** -40], [1], { dtype: 'f16' }).data[0]).toBe(0x3c01);
     expect(values(Tensor.from([1000, -1000], [2], { dtype: 'f8e4m3' }))).toEqual([448, -448]);
     expect(values(Tensor.from([1000], [1], { dtype: 'f8e5m2', overflow: 'ieee' }))).toEqual([1024]);
@@ -37,7 +37,7 @@ describe('Tensor.from', () => {
     expect(t.get(0, 2, 0, 1)).toBe(5);
   });
 
-  it('holds scalars and nothing at all', () => {
+  it('may be a scalar or empty', () => {
     const scalar = Tensor.from([7], []);
     expect([scalar.rank, scalar.size, scalar.get()]).toEqual([0, 1, 7]);
     const nothing = Tensor.from([], [2, 0, 3], { strides: [3331333, 1, 1] });
@@ -132,7 +132,7 @@ describe('Tensor.wrap', () => {
     ).not.toThrow();
   });
 
-  it('takes a Buffer as the bytes it is', () => {
+  it('accepts a Buffer as its bytes', () => {
     const t = Tensor.wrap(Buffer.from([0, 2]), { dtype: 'u8', shape: [2] });
     expect(values(t)).toEqual([0, 2]);
   });

@@ -23,12 +23,12 @@ describe('views', () => {
     expect(wide.expand(Uint8Array.of(4, 2, 3, 200) as never).strides).toEqual([0, 600, 200, 1]);
   });
 
-  it('a slice of nothing stays inside the storage', () => {
+  it('an empty slice stays inside the storage', () => {
     const empty = t.slice(1, 3, 3);
     expect([empty.shape, empty.offset, values(empty)]).toEqual([[2, 0, 4], 0, []]);
   });
 
-  it('reads the same as the index says, for any strides', () => {
+  it('reads the indexed elements, for any strides', () => {
     const dims = fc.array(fc.record({ extent: fc.integer({ min: 0, max: 3 }), gap: fc.nat(2) }), {
       maxLength: 4,
     });
@@ -73,7 +73,7 @@ describe('views', () => {
 });
 
 describe('reshape', () => {
-  it('splits and merges dimensions without copying where they lie in line', () => {
+  it('splits and merges contiguous dimensions without copying', () => {
     const t = Tensor.from(iota(24), [2, 3, 4]);
     for (const shape of [[24], [6, 4], [2, 12], [1, 2, 1, 3, 2, 2, 1], [4, 6]]) {
       const view = t.reshape(shape);
@@ -84,7 +84,7 @@ describe('reshape', () => {
     expect(Tensor.from([3], [1, 1]).reshape([]).get()).toBe(3);
   });
 
-  it('splits a dimension of a strided view, and merges what lies in line in it', () => {
+  it('splits a dimension of a strided view, and merges its contiguous dimensions', () => {
     const rows = Tensor.from(iota(40), [4, 10]).slice(1, 0, 6);
     expect(values(rows.reshape([2, 2, 3, 2]))).toEqual(values(rows));
     const columns = Tensor.from(iota(24), [2, 3, 4]).permute(2, 0, 1);

@@ -52,7 +52,7 @@ describe('the block functions', () => {
     expect(philox2x64([1n, 2n], 5n)).toEqual(philox2x64([1n, 2n], 5n, 10));
   });
 
-  it('take a one-word key bare or in brackets', () => {
+  it('accept a one-word key as a number or as an array', () => {
     expect(philox2x32([1, 2], [9])).toEqual(philox2x32([1, 2], 9));
     expect(philox2x64([1n, 2n], [9n])).toEqual(philox2x64([1n, 2n], 9n));
   });
@@ -102,14 +102,14 @@ describe('the block functions', () => {
     expect(call).toThrow(InvalidArgumentError);
   });
 
-  it('give the counter after no round: where a view of the rounds begins', () => {
+  it('return the counter after 0 rounds', () => {
     expect(philox4x32([1, 2, 3, 4], [5, 6], 0)).toEqual([1, 2, 3, 4]);
     expect(philox2x32([1, 2], 5, 0)).toEqual([1, 2]);
     expect(philox4x64([1n, 2n, 3n, 4n], [5n, 6n], 0)).toEqual([1n, 2n, 3n, 4n]);
     expect(philox2x64([1n, 2n], 5n, 0)).toEqual([1n, 2n]);
   });
 
-  it('leave their arguments as they were', () => {
+  it('do not change their arguments', () => {
     const counter: [number, number, number, number] = [1, 2, 3, 4];
     const key: [number, number] = [5, 6];
     philox4x32(counter, key);

@@ -75,7 +75,7 @@ describe('dropoutMask', () => {
 
   it.each(vectors)('is that of $scheme in vector $n', ({ scheme, vector }) => expectMask(vector, scheme));
 
-  it.each(drawn.cases)('is the one that PyTorch drew on a GPU: $source, $M × $N', vector =>
+  it.each(drawn.cases)('is the mask that PyTorch drew on a GPU: $source, $M × $N', vector =>
     expectMask(vector, vector.p_keep_u8 === undefined ? 'torch-efficient' : 'flash-attention-2'),
   );
 
@@ -133,7 +133,7 @@ describe('dropoutMask', () => {
     expect(dropoutMask({ shape: [2, 2, 3, 0], p: 0.5, seed: 1 })).toEqual(new Uint8Array(0));
   });
 
-  it('places packed sequences in the stream as PyTorch does', () => {
+  it('locates packed sequences in the stream as PyTorch does', () => {
     const seed = 11n;
     const rowStrides = [7, 3];
     const [H, Sq, Skv] = [2, 5, 7];
@@ -153,7 +153,7 @@ describe('dropoutMask', () => {
     }
   });
 
-  it('does not depend on packed lengths where the scheme does not', () => {
+  it('does not depend on packed lengths if the scheme does not', () => {
     for (const name of ['flash-attention-2', 'onednn'] as const) {
       const options = { shape: [2, 1, 4, 8], p: 0.5, seed: 3, offset: 1, scheme: name } as const;
       const dense = dropoutMask(options);
@@ -272,7 +272,7 @@ describe('the rules of the schemes', () => {
 
 describe('dropoutOffsetIncrement', () => {
   const extents = { B: 2, H: 3, Sq: 17, Skv: 33 };
-  it("is what PyTorch's generator moves by", () => {
+  it("is the increment of PyTorch's generator", () => {
     expect(dropoutOffsetIncrement('torch-efficient', extents)).toBe(3368n);
     expect(dropoutOffsetIncrement('flash-attention-2', extents)).toBe(192n);
     expect(dropoutOffsetIncrement('onednn', extents)).toBe(1n);

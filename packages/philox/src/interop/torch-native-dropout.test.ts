@@ -33,7 +33,7 @@ describe('nativeDropoutMask', () => {
     expect(nativeDropoutIncrement(options(vector))).toBe(vector.generator_offset_increment);
   });
 
-  it('reads on where a counter carries beyond 32 bits', () => {
+  it('continues when a counter carries beyond 32 bits', () => {
     const [threads, vec, seed, offset] = [256, 4, 7, 2 ** 34 - 4] as const;
     const mask = nativeDropoutMask({ numel: 2 * threads * vec, vec, grid: 1, p: 0.5, seed, offset });
     for (const thread of [0, 100]) {

@@ -14,13 +14,13 @@ const long = (digits: string) => BigInt(`0x${digits}`);
 const hex = (words: Iterable<number>) => Array.from(words, word => word.toString(16).padStart(8, '0'));
 
 describe('xlaRngBitGenerator', () => {
-  it.each(vectors)('draws and moves on from state $state_in', vector => {
+  it.each(vectors)('draws from state $state_in and returns the next state', vector => {
     const { words, state } = xlaRngBitGenerator(vector.state_in.map(long), vector.n_u32);
     expect(hex(words)).toEqual(vector.out_u32);
     expect(state).toEqual(vector.state_out.map(long));
   });
 
-  it('wants a state of two or three', () => {
+  it('needs a state of two or three integers', () => {
     expect(() => xlaRngBitGenerator([1n], 4)).toThrow('state must have 2 or 3 elements, got 1');
     expect(() => xlaRngBitGenerator([1n, -1n], 4)).toThrow('state[1] must be');
   });

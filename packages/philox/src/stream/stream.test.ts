@@ -19,7 +19,7 @@ describe('PhiloxStream', () => {
     ]);
   });
 
-  it('reaches every position by offset, by seek, by skip and by reading on', () => {
+  it('reaches every position by offset, by seek, by skip and by reading', () => {
     fc.assert(
       fc.property(
         u64,
@@ -75,7 +75,7 @@ describe('PhiloxStream', () => {
     expect(stream.nextU32()).toBe(new PhiloxStream(5n).nextU32());
   });
 
-  it('agrees with at::philox_engine, whose offsets count blocks, in every round count', () => {
+  it('agrees with at::philox_engine, whose offsets count blocks, for every number of rounds', () => {
     interface EngineVector {
       readonly seed: string | number;
       readonly subsequence: string | number;
@@ -114,14 +114,14 @@ describe('PhiloxStream', () => {
     expect(draws.every(([never, always]) => !never && always)).toBe(true);
   });
 
-  it('rejects what are no options', () => {
+  it('rejects values that are not options', () => {
     expect(() => new PhiloxStream(1, null as never)).toThrow('options must be an object, got null');
     expect(() => fillU32(new Uint32Array(1), undefined as never)).toThrow(
       'options must be an object, got undefined',
     );
   });
 
-  it('rejects what is no position, step or probability', () => {
+  it('rejects invalid positions, steps and probabilities', () => {
     const stream = new PhiloxStream(1n);
     expect(() => new PhiloxStream(-1n)).toThrow(InvalidArgumentError);
     expect(() => new PhiloxStream(1, { offset: -4 })).toThrow('offset must be');

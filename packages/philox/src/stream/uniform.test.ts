@@ -36,7 +36,7 @@ describe('the integer thresholds', () => {
     );
   });
 
-  it('are 2^32 where no word qualifies', () => {
+  it('are 2^32 if no word qualifies', () => {
     expect(firstWordAbove(1)).toBe(2 ** 32);
     expect(firstWordAtLeast(1.5)).toBe(2 ** 32);
   });

@@ -213,14 +213,17 @@ describe('the distributions in WGSL', () => {
     expect((await fill('bernoulli', 64, { p: 1 })).every(word => word === 0x01010101)).toBe(true);
   });
 
-  it.each(places)('draw the normals of the CPU but for the last bits, from offset $offset', async place => {
-    const gpu = new Float32Array((await fill('normal', 1001, place)).buffer);
-    const cpu = fillNormal(new Float32Array(1001), place);
-    // WGSL allows sine and cosine an error of 2^-11; the radius is at most sqrt(66 ln 2) < 6.8.
-    gpu.forEach((value, n) => {
-      expect(Math.abs(value - (cpu[n] ?? 0))).toBeLessThan(6.8 * 2 ** -11);
-    });
-  });
+  it.each(places)(
+    'draw the normals of the CPU, except for the last bits, from offset $offset',
+    async place => {
+      const gpu = new Float32Array((await fill('normal', 1001, place)).buffer);
+      const cpu = fillNormal(new Float32Array(1001), place);
+      // WGSL allows sine and cosine an error of 2^-11; the radius is at most sqrt(66 ln 2) < 6.8.
+      gpu.forEach((value, n) => {
+        expect(Math.abs(value - (cpu[n] ?? 0))).toBeLessThan(6.8 * 2 ** -11);
+      });
+    },
+  );
 });
 
 interface MaskVector {

@@ -19,7 +19,7 @@ import {
 const shape = { Sq: 70_000, Skv: 66_000 };
 
 describe('composeWgsl', () => {
-  it('puts every declaration once, before its users', () => {
+  it('contains every declaration once, before its users', () => {
     const code = composeWgsl(philox4x32Wgsl(10), u64Wgsl, philox4x32Wgsl(10), philox4x32Wgsl(7));
     expect(code.match(/fn \w+/g)).toEqual([
       'fn u32_mulhi',
@@ -76,7 +76,7 @@ describe('dropoutUniforms', () => {
     });
   });
 
-  it('says by a flag what a 32-bit threshold cannot', () => {
+  it('has a flag for thresholds beyond 32 bits', () => {
     for (const scheme of ['torch-efficient', 'onednn'] as const) {
       const uniforms = dropoutUniforms({ scheme, p: 1, seed: 1, shape });
       expect(uniforms).toMatchObject({ threshold: 0xffffffff, keepNone: 1, scale: 0 });
@@ -92,7 +92,7 @@ describe('dropoutUniforms', () => {
     expect([...words]).toEqual([1, 2, 3, 4, 15, 0, 5, 0x80000081, 0, 0x40000000]);
   });
 
-  it('rejects what does not fit', () => {
+  it('rejects values that do not fit', () => {
     const source = { p: 0.5, seed: 1 };
     expect(() => dropoutUniforms({ ...source, shape: { Sq: 1, Skv: 2 ** 32 } })).toThrow('shape.Skv must be');
     expect(() =>

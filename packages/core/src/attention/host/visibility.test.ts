@@ -108,7 +108,7 @@ describe('masks', () => {
     expect(seen(128)).toEqual([0, 127]);
   });
 
-  test('a mask mod sees places, and tensors by name', () => {
+  test('a mask mod gets the indices of a pair, and tensors by name', () => {
     const starts = Tensor.from([0, 1, 1], [3], { dtype: 'i32' });
     const visibility = visibilityOf(3, 3, {
       maskMod: maskMod(() => ge(kv, load('starts', [q], 'i32')), { starts }),
@@ -116,7 +116,7 @@ describe('masks', () => {
     expect(picture(visibility, 3, 3)).toEqual(['xxx', '.xx', '.xx']);
   });
 
-  test('all of them have to admit a pair', () => {
+  test('all masks must show a pair', () => {
     const mask = Tensor.from([1, 1, 0, 1], [4], { dtype: 'bool' });
     const visibility = visibilityOf(3, 4, {
       mask,

@@ -38,7 +38,7 @@ test('each option that gives a tensor gives the problem that operand', () => {
   expect(cuSeqLensKv).toMatchObject({ dtypes: ['i32', 'u32'], shape: [3], footprint: null });
 });
 
-test('backward reads what forward gave and writes gradients where their operands lie', () => {
+test('backward reads the results of forward, and gradients have the layouts of their operands', () => {
   const inputs = { q, k, v: k, o: q, lse: zeros(2, 4, 5), dO: q, dLse: zeros(2, 4, 5) };
   const { problem } = normaliseBackward(inputs, { sink: [0, 0, 0, 0], bias: zeros(5, 6) });
   const layouts = operandLayouts(problem);

@@ -6,7 +6,7 @@ test('a power of two gives a geometric sequence that ends at 2^-8', () => {
   expect(standardSlopes(1)).toEqual([2 ** -8]);
 });
 
-test('other head counts take every second slope of the next power of two for the heads beyond', () => {
+test('for other head counts, the remaining heads take every second slope of the next power of two', () => {
   const six = standardSlopes(6);
   expect(six.slice(0, 4)).toEqual(standardSlopes(4));
   const eight = standardSlopes(8);

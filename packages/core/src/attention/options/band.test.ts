@@ -6,19 +6,19 @@ test('without causal and window there is no band', () => {
   expect(bandOf({ causal: false, window: {} })).toBeNull();
 });
 
-test('an alignment without bounds hides nothing, but says where the diagonal lies', () => {
+test('an alignment without bounds hides nothing, but defines the diagonal', () => {
   const band = { left: null, right: null, align: 'bottom-right' };
   expect(bandOf({ window: { align: 'bottom-right' } })).toEqual(band);
   expect(bandOf({ window: { align: 'top-left' } })).toEqual({ ...band, align: 'top-left' });
 });
 
-test('causal is a band that ends on the diagonal, top-left unless said', () => {
+test('causal is a band that ends on the diagonal, top-left by default', () => {
   expect(bandOf({ causal: true })).toEqual({ left: null, right: 0, align: 'top-left' });
   expect(bandOf({ causal: 'top-left' })).toEqual(bandOf({ causal: true }));
   expect(bandOf({ causal: 'bottom-right' })).toEqual({ left: null, right: 0, align: 'bottom-right' });
 });
 
-test('a window counts neighbours and may be open on a side', () => {
+test('a window counts neighbours and may be unbounded on a side', () => {
   expect(bandOf({ window: { left: 3 } })).toEqual({ left: 3, right: null, align: 'top-left' });
   expect(bandOf({ window: { right: 0 } })).toEqual(bandOf({ causal: true }));
 });

@@ -24,7 +24,7 @@ test('a part in the middle of a name stands for no name', () => {
   expect(nearestName('lens', ['seqLensQ'])).toBeUndefined();
 });
 
-test.each(['enable_gqa', 'x', 'return_lse', ''])("'%s' stands for none", wrong => {
+test.each(['enable_gqa', 'x', 'return_lse', ''])("'%s' stands for no name", wrong => {
   expect(nearestName(wrong, known)).toBeUndefined();
 });
 

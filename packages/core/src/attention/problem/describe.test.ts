@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Tensor } from '../../tensor/tensor.ts';
 import { describeBroadcast, describeDense, describePaged, describeTokens } from './describe.ts';
 
-test('dense strides are taken as they are', () => {
+test('dense strides do not change', () => {
   const bshd = Tensor.zeros([2, 5, 4, 8]).permute(0, 2, 1, 3);
   expect(describeDense('q', bshd)).toEqual({
     ...{ dtype: 'f32', shape: [2, 4, 5, 8], strides: [160, 8, 32, 1], starts: 'strided', page: null },
@@ -27,7 +27,7 @@ test('a paged operand knows its page size and its table', () => {
   expect(page).toEqual({ size: 16, table: { dtype: 'i32', shape: [2, 3], strides: [3, 1] } });
 });
 
-test('size-1 dimensions have stride 0, whatever the caller has there', () => {
+test('size-1 dimensions have stride 0, whatever the stride of the caller', () => {
   const t = { dtype: 'f32', shape: [1, 4, 1, 8], strides: [777, 8, 555, 1] } as const;
   expect(describeDense('q', t).strides).toEqual([0, 8, 0, 1]);
 });

@@ -18,7 +18,7 @@ const packed = { q: f32(9, 4, 8), cuSeqLensQ: [0, 4, 9], cuSeqLensKv: [0, 5, 11]
 const run = normaliseRecord;
 const check = (rules: RuleCases): void => testRules(run, dense, rules);
 
-test('what no rule forbids is accepted', () => {
+test('every problem that breaks no rule is accepted', () => {
   const { problem } = normalise(dense, {
     ...{ scale: -1, softcap: 30, causal: 'bottom-right', window: { left: 0, right: 5 }, bias: f32(7) },
     ...{ mask: u8(2, 1, 5, 1), alibi: true, sink: [0, 1, -1, 9], outDType: 'f8e4m3' },

@@ -100,23 +100,26 @@ function outcome(run: () => void): unknown {
 const { seed, count, timeout } = fuzzRun(250, 17);
 
 describe(`of stored problems with something wrong of seed ${seed} in them`, { timeout }, () => {
-  test.each(Object.entries(forward))('none of %s is accepted or breaks the check', (_, problem) => {
-    expect(outcome(() => validate(problem))).toBeNull();
-    for (const mutation of mutations(problem, count, seed)) {
-      const error = outcome(() => validate(mutation.value as never));
-      if (error !== null || isForbidden(mutation))
-        expect(error, mutation.change).toBeInstanceOf(TilewiseError);
-      const shallow = outcome(() => checkProblem(mutation.value));
-      if (shallow !== null) expect(shallow, mutation.change).toBeInstanceOf(TilewiseError);
-      else
-        expect(
-          outcome(() => cost(mutation.value as never)),
-          mutation.change,
-        ).toSatisfy(isTyped);
-    }
-  });
+  test.each(Object.entries(forward))(
+    'no mutation of %s is accepted, and none makes the check fail',
+    (_, problem) => {
+      expect(outcome(() => validate(problem))).toBeNull();
+      for (const mutation of mutations(problem, count, seed)) {
+        const error = outcome(() => validate(mutation.value as never));
+        if (error !== null || isForbidden(mutation))
+          expect(error, mutation.change).toBeInstanceOf(TilewiseError);
+        const shallow = outcome(() => checkProblem(mutation.value));
+        if (shallow !== null) expect(shallow, mutation.change).toBeInstanceOf(TilewiseError);
+        else
+          expect(
+            outcome(() => cost(mutation.value as never)),
+            mutation.change,
+          ).toSatisfy(isTyped);
+      }
+    },
+  );
 
-  test('none of a backward problem is accepted or breaks the check', () => {
+  test('no mutation of a backward problem is accepted, and none makes the check fail', () => {
     expect(outcome(() => validateBackward(backward))).toBeNull();
     for (const mutation of mutations(backward, count, seed + 1)) {
       const error = outcome(() => validateBackward(mutation.value as never));

@@ -30,11 +30,11 @@ test('gaps between sequences are legal', () => {
   expect(runBackward(backward).problem.forward.o.starts).toBe('ragged');
 });
 
-test('what is only read may overlap', () => {
+test('sequences that are only read may overlap', () => {
   expect(() => run({ ...valid, ...offsets({ k: [0, 0, 96] }) })).not.toThrow();
 });
 
-test('lists on the device are taken as they are, when the longest sequence is stated', () => {
+test('lists on the device are accepted unchecked if the longest sequence is stated', () => {
   const call = {
     ...valid,
     ...offsets({ q: onDevice }),

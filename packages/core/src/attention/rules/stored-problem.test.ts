@@ -55,7 +55,7 @@ test('so are its mods', () => {
   expect(() => validate({ ...problem, captures: {} })).toThrow("scoreMod.captures must hold 'shift'");
 });
 
-describe('what is no problem, or not all of one, is refused by name', () => {
+describe('a value that is not a problem, or lacks fields, is refused by name', () => {
   const { problem: backward } = normaliseBackward({
     q,
     k: q,
@@ -122,7 +122,7 @@ describe('what is no problem, or not all of one, is refused by name', () => {
       'captures.shift.dtype must be one of',
     ],
     ['outputs', { ...problem.outputs, lse: true }, 'outputs.lse is not a field of a problem'],
-  ])('%s by what is wrong in it', (field, wrong, message) => {
+  ])('%s by the name of the wrong field', (field, wrong, message) => {
     expect(() => validate({ ...problem, [field]: wrong } as never)).toThrow(`problem.${message}`);
   });
 

@@ -40,7 +40,7 @@ test('no queries leave zero gradients of k and v', () => {
   }
 });
 
-test('an engine with threads takes them, too', async () => {
+test('an engine with threads computes them, too', async () => {
   const q = expanded(2 ** 24, 0);
   expect((await cpuEngine({ threads: 2 }).sdpa(q, q, q)).o.size).toBe(0);
 });

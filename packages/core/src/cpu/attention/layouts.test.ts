@@ -33,7 +33,7 @@ describe('pages', () => {
     expect(numbers(lse)).toEqual(numbers(expected.lse));
   });
 
-  test('may be listed behind each other', () => {
+  test('may be listed in a packed table', () => {
     const pageTable = Tensor.from([4, 0, 2, 1, 3], [5], { dtype: 'i32' });
     const lists = { pageTableK: pageTable, pageTableV: pageTable, cuPagesK: [0, 3, 5], cuPagesV: [0, 3, 5] };
     const { o } = sdpa(q, containerK, containerV, { ...lists, seqLensKv });
@@ -52,7 +52,7 @@ describe('pages', () => {
     expect(numbers(dq)).toEqual(numbers(sdpaBackward({ ...given, o, lse, k, v }, options).dq));
   });
 
-  test('may be those of v alone', () => {
+  test('may be used for v alone', () => {
     const options = { pageTableV: table, seqLensKv };
     const { o } = sdpa(q, dense(containerK), containerV, options);
     expect(numbers(o)).toEqual(numbers(sdpa(q, dense(containerK), dense(containerV), { seqLensKv }).o));

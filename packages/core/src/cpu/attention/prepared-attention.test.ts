@@ -37,7 +37,7 @@ const options: Readonly<Record<string, SdpaOptions<Tensor>>> = {
 };
 
 describe.each(Object.entries(options))('prepared attention, %s', (_name, option) => {
-  test('writes what a call gives where it is told, forward and backward', async () => {
+  test('writes the results of a call to the given tensors, forward and backward', async () => {
     const engine = cpuEngine({ threads: 1 });
     const asked = { ...option, outputs: { max: true, sumExp: true } };
     const called = await engine.sdpa(q, k, v, asked);
@@ -90,7 +90,7 @@ test('on several threads, too', async () => {
   expect(lse.toFloat32()).toEqual(called.lse.toFloat32());
 });
 
-test('scale, seed and offset may be others at each run', async () => {
+test('scale, seed and offset may differ in each run', async () => {
   const engine = cpuEngine({ threads: 1 });
   const { problem, operands } = normalise({ q, k, v }, { dropout: { p: 0.3, seed: 5 } });
   const prepared = engine.prepareAttention?.(problem);
@@ -189,7 +189,7 @@ test('operands in MXFP8 are given by the names of their option', async () => {
   expect(o.data).toEqual(called.o.data);
 });
 
-test('the gradients of captured tensors are written where they are wanted', async () => {
+test('the gradients of captured tensors are written to the given tensors', async () => {
   const engine = cpuEngine({ threads: 1 });
   const table = normal([S], 6);
   const option = { scoreMod: scoreMod<Tensor>(p => add(p.score, load('table', [p.kv])), { table }) };

@@ -22,7 +22,7 @@ test.each([1, 2, 3, 16])('forward computes each row once on %i threads', threads
   expect(rows.length).toBe(2 * 6 * 256);
 });
 
-test('the first heads are computed by one thread each, the last ones in ever smaller tasks, later rows first', () => {
+test('one thread computes each of the first heads; the last heads are cut into smaller and smaller tasks, later rows first', () => {
   const sizes = forwardTasks(problemOf(1, 6, 6, 512), tiles, 2).map(({ first, from, to }) => [
     first,
     from / 64,
@@ -59,7 +59,7 @@ test.each([1, 2, 3, 16])('backward computes each tile of keys once on %i threads
   expect(computed.length).toBe(2 * 16);
 });
 
-test('one thread leaves the keys of a head together; more share those of the last heads, in the sections in which dq is summed', () => {
+test('one thread does not cut the keys of a head; several threads share the keys of the last heads, in the sections in which dq is summed', () => {
   const problem = backwardProblemOf(5, 5, 1024);
   const one = backwardTasks(problem, tiles, 1);
   expect(one.tasks.map(({ endTile }) => endTile)).toEqual(new Array(5).fill(8));

@@ -10,7 +10,7 @@ test('the binaries are what the AssemblyScript sources compile to', { timeout: 6
   }
 });
 
-test('every variant is there on a host with relaxed SIMD, and the fastest is chosen', () => {
+test('a host with relaxed SIMD has every variant, and the fastest is chosen', () => {
   expect(supportedVariants()).toEqual(['wasm-relaxed-simd', 'wasm-simd', 'typescript']);
   expect(bestVariant()).toBe('wasm-relaxed-simd');
   for (const variant of supportedVariants()) expect(createKernels(variant).variant).toBe(variant);
@@ -31,7 +31,7 @@ test('a host that compiles nothing at once gets TypeScript', async () => {
   }
 });
 
-test.each(supportedVariants())('%s: memory grows under panels, which keep what they hold', variant => {
+test.each(supportedVariants())('%s: panels keep their contents when the memory grows', variant => {
   const { memory } = createKernels(variant);
   const small = memory.floats(10);
   small.values.fill(3);

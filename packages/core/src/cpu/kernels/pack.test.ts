@@ -21,7 +21,7 @@ test.each(all)('$variant widens every f16 and bf16', ({ memory, decodeF16, decod
   }
 });
 
-test.each(all)('$variant tells rows of finite numbers from others', ({ memory, packRows }) => {
+test.each(all)('$variant detects rows with numbers that are not finite', ({ memory, packRows }) => {
   memory.reset();
   const [rows, panels] = [memory.floats(16), memory.floats(16).at];
   rows.values.set([1, -2, 3e38, 0, 1e-45, 6, 7, 8]);

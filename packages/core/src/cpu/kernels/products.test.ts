@@ -104,7 +104,7 @@ describe.each(supportedVariants())('%s', variant => {
   const kernels = createKernels(variant);
   const { memory } = kernels;
 
-  test('a guarded weight of 0 adds nothing of a row that is not finite, in either product', () => {
+  test('a guarded weight of 0 adds nothing from a row that is not finite, in either product', () => {
     memory.reset();
     const a = memory.floats(4 * 4);
     a.values.set([0, 2]);
@@ -118,7 +118,7 @@ describe.each(supportedVariants())('%s', variant => {
     expect([...c.values.subarray(0, 4)]).toEqual([4, 8, 12, 16]);
   });
 
-  test('ranges leave out what no row of theirs sees, and nothing else', () => {
+  test('ranges skip exactly the columns that no row sees', () => {
     memory.reset();
     const [m, n, depth] = [6, 24, 8];
     const lda = padded(n);

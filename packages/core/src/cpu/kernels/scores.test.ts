@@ -50,7 +50,7 @@ describe.each(supportedVariants())('%s', variant => {
     expectTile(scores, (i, j) => 1 - 0.25 * Math.abs(5 + i - j));
   });
 
-  test('what is not seen is hidden and what is seen within the ranges is counted', () => {
+  test('invisible pairs are hidden, and visible pairs within the ranges are counted', () => {
     memory.reset();
     const sees = (i: number, j: number) => (i * n + j) % 3 !== 0;
     const seen = bytes(m, sees);
@@ -69,7 +69,7 @@ describe.each(supportedVariants())('%s', variant => {
     expectTile(scores, (i, j) => (sees(i, j) ? i + j : -Infinity));
   });
 
-  test('bytes become masks, of one row for all too', () => {
+  test('bytes become masks, also if one row serves all', () => {
     memory.reset();
     const keeps = (j: number) => j % 4 === 1;
     const masks = memory.allocate(Int32Array, m * width);

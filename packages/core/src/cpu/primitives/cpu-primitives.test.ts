@@ -80,7 +80,7 @@ describe.each(supportedVariants())('%s', variant => {
     }
   });
 
-  test('a product in place writes nothing beside its results', () => {
+  test('a product in place writes only its results', () => {
     for (const [m, n, k] of [
       [5, 7, 3],
       [6, 300, 150],
@@ -246,7 +246,7 @@ describe.each(supportedVariants())('%s', variant => {
     expect([...a.toFloat32()]).toEqual([...normal([40], 1).toFloat32()].map(y => Number(y <= 0)));
   });
 
-  test('what counts in integers', () => {
+  test('expressions of integers', () => {
     const value = mul(toF32(coordinate(0)), 3);
     expect([...run(primitives, { kind: 'map', value }, [], [Tensor.zeros([4])])[0]]).toEqual([0, 3, 6, 9]);
   });
@@ -283,7 +283,7 @@ describe.each(supportedVariants())('%s', variant => {
       expectSame({ kind: 'softmax', axis, log: isLog, mode: 'none' }, [source], output, 1e-6);
   });
 
-  test('rows that see nothing are NaN or 0, as requested; NaN and infinities stay in their rows', () => {
+  test('rows of −∞ give NaN or 0, as requested; NaN and infinities stay in their rows', () => {
     const rows = [
       [-Infinity, -Infinity, -Infinity],
       [1, NaN, 2],

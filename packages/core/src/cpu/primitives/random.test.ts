@@ -25,7 +25,7 @@ describe.each(supportedVariants())('%s', variant => {
     [64, 0, 1n, 1n],
     [70, 1, 1n, 1n],
     [4099, Math.fround(0.3), 123n, 2n ** 32n - 1n],
-  ])('%i elements with p = %d are those of the convention of oneDNN', (count, p, seed, offset) => {
+  ])("%i elements with p = %d follow oneDNN's convention", (count, p, seed, offset) => {
     for (const dtype of ['bool', 'u8', 'f32'] as const) {
       const inputs = [words(seed), words(offset), number(p)];
       // The elements before and after those of the output must not change.
@@ -38,7 +38,7 @@ describe.each(supportedVariants())('%s', variant => {
   });
 });
 
-test.each([1, 2, 3, 8])('%i threads draw the same, and follow seeds that change', async threads => {
+test.each([1, 2, 3, 8])('%i threads draw the same numbers, and use changed seeds', async threads => {
   const engine = cpuEngine({ threads });
   const { allocate, prepare } = engine.primitives;
   const count = 2 ** 18 + 37;

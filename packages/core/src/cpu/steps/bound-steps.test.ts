@@ -85,7 +85,7 @@ test.each([1, 2, 3])('bound primitives give the bits of a run, on %i threads', a
   for (const { work } of bound) work?.release();
 });
 
-test.each([1, 2])('joined works run in order, with the bits of each, on %i threads', async threads => {
+test.each([1, 2])('joined steps run in order, with the bits of each, on %i threads', async threads => {
   const { primitives, download } = cpuEngine({ threads });
   const [from, between, to] = [0, 1, 2].map(() => primitives.allocate({ dtype: 'f32', shape: [700, 500] }));
   from.data.set(normal([700, 500], 1).data);
@@ -186,7 +186,7 @@ test.each([1, 2])('bound attention gives the bits of a run, in any layout, on %i
   bound?.release();
 });
 
-test('work is bound without tasks if there is no memory for them', () => {
+test('a step is bound without tasks if there is no memory for them', () => {
   const { primitives } = cpuEngine({ threads: 1 });
   const memory = engineKernels.residentMemory(bestVariant());
   const [from, to] = [0, 1].map(() => primitives.allocate({ dtype: 'f32', shape: [64] }));

@@ -92,7 +92,7 @@ const memory = engineKernels.residentMemory(bestVariant());
 const large = memory.keep(2 ** 26);
 if (large) memory.free(large.at);
 
-test.each(Object.keys(steps))('%s: divided among threads that sleep', name => {
+test.each(Object.keys(steps))('%s: divided among sleeping threads', name => {
   const [primitive, inputs, shape] = steps[name];
   const run = vi.fn();
   const team = { threads: 2, isAwake: false, run, disband() {} };

@@ -40,7 +40,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('passes that wait reject when the pool is ended after a failure, and so do later ones', async () => {
+test('waiting passes reject when the pool ends after a failure, and so do later passes', async () => {
   ScriptedWorker.replies = [{ error: 'out of memory' }, {}];
   const pool = createPool(2, '', setUp);
   const first = pool.run(pass).catch(error => {
@@ -66,7 +66,7 @@ test('idle workers are told of a pass at once, and of the next when they have re
   }
 });
 
-test('if a worker cannot be created, those before it end', () => {
+test('if a worker cannot be created, the workers before it end', () => {
   const ended = vi.spyOn(ScriptedWorker.prototype, 'terminate');
   let made = 0;
   class Limited extends ScriptedWorker {
@@ -80,7 +80,7 @@ test('if a worker cannot be created, those before it end', () => {
   expect(ended).toHaveBeenCalledTimes(2);
 });
 
-test('a worker that fails as it is started fails the passes, with its reason', async () => {
+test('a worker that fails when it starts fails the passes, with its reason', async () => {
   ScriptedWorker.startsWell = false;
   await expect(createPool(2, '', setUp).run(pass)).rejects.toThrow('blocked by the page');
 });

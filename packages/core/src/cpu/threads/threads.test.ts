@@ -203,7 +203,7 @@ function shared(t: Tensor): Tensor {
   return tensors;
 }
 
-test('an engine shares out large problems, from any storage, and gives tensors of its own', async () => {
+test('an engine divides large problems among threads, from any storage, and returns its own tensors', async () => {
   const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 520, 64], seed));
   const one = await cpuEngine({ threads: 1 }).sdpa(q, k, v);
   const engine = cpuEngine({ threads: 2 });
@@ -217,7 +217,7 @@ test('an engine shares out large problems, from any storage, and gives tensors o
   expect(bits(await engine.sdpa(strided, k, v))).toEqual(bits(one));
 });
 
-test('a pool whose workers fail says so and an engine does without', async () => {
+test('a pool reports failed workers, and an engine continues without them', async () => {
   const setUp = { kind: 'set-up', variant: 'typescript', module: undefined } as const;
   const pool = createPool(2, 'throw new Error("no workers here")', setUp);
   const [q] = [normal([1, 1, 4, 4], 1)];

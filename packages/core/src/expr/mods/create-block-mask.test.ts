@@ -32,7 +32,7 @@ const masks: Readonly<Record<string, () => Mod<Tensor>>> = {
 describe('createBlockMask', () => {
   const cases = blockMaskCases();
 
-  it.each(Object.keys(masks))('gives what PyTorch gives for %s', name => {
+  it.each(Object.keys(masks))('gives the same result as PyTorch for %s', name => {
     const own = cases.filter(({ mask }) => mask === name);
     expect(own.length).toBeGreaterThan(0);
     for (const c of own) {
@@ -50,11 +50,11 @@ describe('createBlockMask', () => {
     }
   });
 
-  it('knows every mask of the cases', () => {
+  it('covers every mask of the cases', () => {
     expect(new Set(cases.map(({ mask }) => mask))).toEqual(new Set(Object.keys(masks)));
   });
 
-  it('as bits takes blocks in views, and refuses those that do not fit', () => {
+  it('is converted to bits from views of blocks, and refuses views that do not fit', () => {
     const blocks = createBlockMask(causalMask(), { Sq: 300, Skv: 300 });
     const later = Tensor.zeros([2, ...blocks.kvIndices.shape], { dtype: 'i32' });
     const kvIndices = later.slice(0, 1, 2).reshape(blocks.kvIndices.shape);
@@ -68,13 +68,13 @@ describe('createBlockMask', () => {
     expect(broken({ fullKvNumBlocks: kvIndices })).toThrow('blocks.fullKvNumBlocks must have shape [1,1,3]');
   });
 
-  it('lists the blocks that do not count behind those that do', () => {
+  it('lists the unused blocks after the used ones', () => {
     const { kvNumBlocks, kvIndices } = createBlockMask(causalMask(), { Sq: 4, Skv: 6, blockSize: 2 });
     expect([...kvNumBlocks.data]).toEqual([1, 1]);
     expect([...kvIndices.data]).toEqual([0, 1, 2, 1, 0, 2]);
   });
 
-  it('asks a load only where its value is needed', () => {
+  it('evaluates a load only if its value is needed', () => {
     const t = { t: i32([1, 0, 1, 1]) };
     const guarded = maskMod(
       ({ q, kv }) => and(lt(sub(q, kv), 4), ge(q, kv), eq(load('t', [sub(q, kv)], 'i32'), 1)),
@@ -132,7 +132,7 @@ describe('blockMaskBits', () => {
     },
   );
 
-  it('has a bit for each block of 128 with something to see, and no other', () => {
+  it('has a bit for each block of 128 with a visible pair, and no other', () => {
     const causal = createBlockMask(causalMask(), { Sq: 257, Skv: 257 });
     expect([...blockMaskBits(causal).data]).toEqual([0b1, 0b11, 0b111]);
   });

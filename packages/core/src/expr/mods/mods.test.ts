@@ -79,11 +79,11 @@ describe('masks', () => {
     expect(picture(orMasks(documentMask(a), documentMask(b, 'otherIds')), 2, 2)).toEqual(['xx', 'xx']);
   });
 
-  it('joins masks only', () => {
+  it('joins only masks', () => {
     expect(() => andMasks(softcapMod(2))).toThrow(/^masks\[0\] must give bool, but gives f32/);
   });
 
-  it('rejects counts that are none', () => {
+  it('rejects invalid counts', () => {
     expect(() => slidingWindowMask({ left: -1, right: 0 })).toThrow(/^left must be an integer of at least 0/);
     expect(() => dilatedMask(0)).toThrow(/^dilation must be an integer of at least 1, got 0/);
     expect(() => documentMask(Tensor.zeros([1, 1, 1]))).toThrow(/^ids must have shape/);
@@ -133,7 +133,7 @@ describe('score mods', () => {
 describe('checkMod', () => {
   const x = Tensor.zeros([4]);
 
-  it('accepts what the builders make, also after JSON', () => {
+  it('accepts the mods of the builders, also after JSON', () => {
     const { expr } = relativeBiasMod(Tensor.zeros([2, 3]));
     const captures = { relativeBias: Tensor.zeros([2, 3]) };
     expect(() =>

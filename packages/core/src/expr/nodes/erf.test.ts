@@ -16,12 +16,12 @@ test.each([
   expect(at(-x)).toBeCloseTo(-expected, 14);
 });
 
-test('its derivative is that of a difference quotient', () => {
+test('its derivative equals a difference quotient', () => {
   const slope = compile(differentiate(erf(score)))(0.7, 0, 0, 0, 0);
   expect(slope).toBeCloseTo((at(0.7 + 1e-6) - at(0.7 - 1e-6)) / 2e-6, 8);
 });
 
-test('round goes to the even one of two integers that are as near', () => {
+test('round takes the even one of two equally near integers', () => {
   expect([0.5, 1.5, -0.5, -1.5, 2.4].map(x => compile(round(constant(x)))(0, 0, 0, 0, 0))).toEqual([
     0, 2, 0, -2, 2,
   ]);

@@ -65,7 +65,7 @@ const expression = fc.letrec<{ e: NumericExpr }>(tie => {
 }).e;
 
 describe('isInfinity', () => {
-  it('tells both infinities from the operands, wherever an expression is not NaN', () => {
+  it('detects both infinities from the operands, wherever an expression is not NaN', () => {
     let told = 0;
     fc.assert(
       fc.property(
@@ -118,7 +118,7 @@ describe('withoutInfinities', () => {
     expect(seen).toEqual([]);
   });
 
-  it('leaves other comparisons as they are', () => {
+  it('does not change other comparisons', () => {
     const e = binary('le', hidden, 3);
     expect(withoutInfinities(e)).toEqual(e);
   });

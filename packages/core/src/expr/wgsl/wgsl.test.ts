@@ -58,12 +58,12 @@ describe('writeWgsl', () => {
     ]);
   });
 
-  it('writes what f32 cannot hold as the largest finite value', () => {
+  it('writes numbers beyond f32 as the largest finite value', () => {
     expect(value(constant(-Infinity))).toBe('(-3.4028234663852886e+38f)');
     expect(value(constant(1e300))).toBe('3.4028234663852886e+38f');
   });
 
-  it('tells a comparison with an infinity from the operands, and of what is loaded from its bits', () => {
+  it('compares with an infinity by the operands, and by the bits of loaded values', () => {
     const bits: WgslNames['bits'] = (name, index) => `bits_${name}(${index.join(', ')})`;
     const halved = mul(add(score, load('t', [kv])), 0.5);
     const written = writeWgsl(le(halved, -Infinity), { ...names, bits });
@@ -90,7 +90,7 @@ describe('writeWgsl', () => {
     expect(value(select(lt(q, kv), div(score, 2), 0))).toBe('select(0f, (s / 2f), (i < j))');
   });
 
-  it('computes once what occurs more than once', () => {
+  it('computes a repeated node once', () => {
     expect(writeWgsl(differentiate(softcapMod(2).expr), { ...names, prefix: 'd' })).toEqual({
       statements: 'let d0 = expr_tanh((s / 2f));',
       value: '(2f * ((1f - (d0 * d0)) * 0.5f))',

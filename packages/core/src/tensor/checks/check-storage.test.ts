@@ -21,7 +21,7 @@ test('does not look into tensors of other devices', () => {
   expect(() => checkStorage({ q })).not.toThrow();
 });
 
-test('tensors that have what they need pass: views, those without elements, and other values', () => {
+test('tensors with enough storage pass: views, tensors without elements, and other values', () => {
   const view = Tensor.wrap(new Float32Array(9), { dtype: 'f32', shape: [2, 2], strides: [4, 1], offset: 3 });
   const empty = transferred(Tensor.zeros([0, 4]));
   expect(() => checkStorage({ view, empty, missing: undefined, none: null, scale: 2 })).not.toThrow();

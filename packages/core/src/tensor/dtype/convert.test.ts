@@ -110,7 +110,7 @@ describe('other dtypes', () => {
     expect(decodeArray('u32', u32, new Float64Array(1))[0]).toBe(2 ** 32 - 1);
   });
 
-  it('does not write beyond what it is given', () => {
+  it('does not write beyond the given array', () => {
     expect(() => decodeArray('f32', new Float32Array(3), new Float32Array(2))).toThrow(
       /^out has 2 elements, but must hold 3/,
     );

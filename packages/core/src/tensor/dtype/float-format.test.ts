@@ -35,7 +35,7 @@ describe.each(formats)('%s', (_, format) => {
     expect(Number.isNaN(decode(format.nan))).toBe(true);
   });
 
-  it('rounds halves to the even code, and what is off by one bit of an f64 to the nearest', () => {
+  it('rounds ties to the even code, and numbers one bit of an f64 beside a tie to the nearest', () => {
     const wrong: number[] = [];
     for (const code of magnitudes(format).slice(0, -1)) {
       const half = (decode(code) + decode(code + 1)) / 2;
@@ -51,7 +51,7 @@ describe.each(formats)('%s', (_, format) => {
     expect(wrong).toEqual([]);
   });
 
-  it('keeps the sign of zero, also of what rounds to zero', () => {
+  it('keeps the sign of zero, and of numbers that round to zero', () => {
     expect(encode(0)).toBe(0);
     expect(encode(-0)).toBe(signBit(format));
     expect(encode(-Number.MIN_VALUE)).toBe(signBit(format));
@@ -109,7 +109,7 @@ describe('known values', () => {
     expect(bfloat16.encode(1e39)).toBe(0x7f80);
   });
 
-  it('rounds an f64 once, where going through f32 would round twice', () => {
+  it('rounds an f64 once, where a conversion through f32 would round twice', () => {
     // 1 + half a step of f16, and a bit that f32 cannot represent: f32 rounds it to the tie, which then goes
     // to even.
     const value = 1 + 2 ** -11 + 2 ** -40;

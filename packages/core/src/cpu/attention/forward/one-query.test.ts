@@ -45,7 +45,7 @@ test.each<readonly [string, SdpaOptions<Tensor>]>([
   }
 });
 
-test('what lies behind the keys of a sequence does not leak', async () => {
+test('values after the keys of a sequence do not leak', async () => {
   const [q, k, v] = [wave([1, 2, 1, 8], 1), wave([1, 1, 20, 8], 2), wave([1, 1, 20, 8], 3)];
   const expected = exact(q, k, v, { seqLensKv: lengths(11) });
   for (const t of [k, v]) t.data.fill(Number.NaN, 11 * 8);

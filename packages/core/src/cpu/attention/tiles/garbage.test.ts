@@ -45,7 +45,7 @@ test.each([{}, { softcap: 3 }])('a bias of −∞ hides them as a mask does (%o)
   expect(got.flat().some(Number.isNaN)).toBe(false);
 });
 
-test('rows that see nothing do not pass on what q and dO hold there', () => {
+test('rows that see no key do not pass on their q and dO', () => {
   const mask = Tensor.from(visible.toFloat32(), [S, 1], { dtype: 'bool' });
   const [o, lse, ...gradients] = everything(withGarbage(q), k, v, withGarbage(dO), { mask });
   expect(gradients).toEqual(everything(q, k, v, dO, { mask }).slice(2));
@@ -53,7 +53,7 @@ test('rows that see nothing do not pass on what q and dO hold there', () => {
   expect(o.slice(D, 2 * D)).toEqual(new Array(D).fill(0));
 });
 
-test('a visible NaN is seen', () => {
+test('a visible NaN reaches the results', () => {
   const [o, lse] = everything(q, k, withGarbage(v), dO, {});
   expect(o.some(Number.isFinite)).toBe(false);
   expect(lse.every(Number.isFinite)).toBe(true);

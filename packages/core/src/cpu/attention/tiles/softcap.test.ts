@@ -41,7 +41,7 @@ describe.each(supportedVariants().filter(name => name !== 'typescript'))('%s', v
     expect(scores.values).toEqual(to.toFloat32());
   });
 
-  test('where ds is 0 it stays, also of products that are NaN', () => {
+  test('a ds of 0 stays 0, even if the product is NaN', () => {
     scores.values.fill(NaN);
     ds.values.fill(0);
     softcap?.cap(scores, 4);
@@ -50,6 +50,6 @@ describe.each(supportedVariants().filter(name => name !== 'typescript'))('%s', v
   });
 });
 
-test('without kernels for softcap the chain sees to it', () => {
+test('without kernels for softcap, the score chain computes it', () => {
   expect(createSoftcapTile(problem, createKernels('typescript'), size, true)).toBeNull();
 });

@@ -105,7 +105,7 @@ describe('tiles of which nothing is seen', () => {
     expect(productsOf({ mask: Tensor.zeros([S], { dtype: 'bool' }) })).toBe(0);
   });
 
-  test('leave rows that see other tiles as they are', () => {
+  test('do not change rows that see other tiles', () => {
     const options = { blockMask: blocks([0b00, 0b10]) };
     const { o, lse } = sdpa(x, x, x, options);
     const exact = exactSdpa(x, x, x, options);

@@ -12,7 +12,7 @@ function growing(most = Infinity) {
   return { heap, size: () => size };
 }
 
-test('blocks in use never overlap, begin at multiples of 64, and lie within the memory', () => {
+test('allocated blocks never overlap, begin at multiples of 64, and are inside the memory', () => {
   const steps = fc.array(fc.tuple(fc.nat(300), fc.boolean(), fc.nat()), { maxLength: 60 });
   fc.assert(
     fc.property(steps, all => {
@@ -36,7 +36,7 @@ test('blocks in use never overlap, begin at multiples of 64, and lie within the 
   );
 });
 
-test('what is given back joins its neighbours, so that a larger block fits without growing', () => {
+test('a freed block joins its neighbours, so that a larger block fits without growing', () => {
   const { heap, size } = growing();
   const blocks = [100, 100, 100].map(bytes => heap.allocate(bytes));
   const before = size();
@@ -54,7 +54,7 @@ test('a block that does not fit leaves the heap unchanged', () => {
   expect(heap.allocate(500)).toBeGreaterThan(0);
 });
 
-test('an address without a block is passed over', () => {
+test('an address without a block is ignored', () => {
   const { heap } = growing();
   const at = heap.allocate(10);
   heap.free(at);

@@ -3,7 +3,7 @@ import { createEngineKernels } from '../engine-kernels.ts';
 import { typescriptKernels } from '../typescript/typescript-kernels.ts';
 import { createMemory } from './memory.ts';
 
-test('panels that fit are allocated above the base, also if earlier chunks cannot become one', () => {
+test('panels that fit are allocated above the base, even if earlier chunks cannot be joined', () => {
   const base = 4096;
   let most = 2 ** 21;
   const initial = new ArrayBuffer(2 ** 20);
@@ -23,7 +23,7 @@ test('panels that fit are allocated above the base, also if earlier chunks canno
   expect(memory.scratch(2 ** 16).at).toBeGreaterThanOrEqual(base);
 });
 
-test('the kernels in TypeScript refuse memory that their addresses do not reach', () => {
+test('the kernels in TypeScript refuse memory that they cannot address', () => {
   const outOfMemory = expect.objectContaining({ code: 'OUT_OF_MEMORY' });
   expect(() => typescriptKernels().memory.scratch(2 ** 29)).toThrow(outOfMemory);
 });

@@ -11,7 +11,7 @@ const engine = cpuEngine({ variant, threads: 1 });
 const memory = engineKernels.residentMemory(variant);
 const values = Float32Array.from({ length: 1000 }, (_, n) => n);
 
-test('an uploaded tensor lies in the memory of the kernels, an uploaded view of it too', () => {
+test('an uploaded tensor is stored in the memory of the kernels, and so is an uploaded view of it', () => {
   const given = Tensor.from(values, [10, 100]);
   const tensor = engine.upload(given);
   expect(memory.addressOf(given.data)).toBe(-1);
@@ -20,7 +20,7 @@ test('an uploaded tensor lies in the memory of the kernels, an uploaded view of 
   expect(tensor.toFloat32()).toEqual(values);
 });
 
-test('layout, dtype and bits stay, and the caller may write to what was uploaded', () => {
+test('an upload keeps layout, dtype and bits, and the caller may write to the original', () => {
   const given = Tensor.from([1, NaN, -0, 3], [2, 2], { dtype: 'bf16', strides: [1, 3] });
   const tensor = engine.upload(given);
   expect(tensor).toMatchObject({ dtype: 'bf16', shape: [2, 2], strides: [1, 3], offset: 0 });
@@ -29,7 +29,7 @@ test('layout, dtype and bits stay, and the caller may write to what was uploaded
   expect(tensor.get(0, 0)).toBe(1);
 });
 
-test('a tensor that is held stays as it is while the memory grows and others come and go', () => {
+test('a held tensor does not change while the memory grows and other tensors are allocated and freed', () => {
   const held = engine.upload(Tensor.from(values, [1000]));
   const { bytes } = memory;
   const others = Array.from({ length: 8 }, () =>
@@ -49,7 +49,7 @@ test('a tensor that is held stays as it is while the memory grows and others com
   for (const other of others.slice(4)) expect(other.data.every(x => x === 7)).toBe(true);
 });
 
-test('what is released is used again, once, and a second release does nothing', () => {
+test('released memory is reused once, and a second release does nothing', () => {
   const first = engine.primitives.allocate({ dtype: 'f32', shape: [5000] });
   const at = memory.addressOf(first.data);
   engine.release(first);
@@ -60,7 +60,7 @@ test('what is released is used again, once, and a second release does nothing', 
   expect(memory.addressOf(third.data)).not.toBe(at);
 });
 
-test('a released tensor and its views are refused, so that nobody reads what took their place', async () => {
+test('a released tensor and its views are refused, so that nobody reads the tensors that reuse their memory', async () => {
   const tensor = engine.upload(Tensor.from(values, [1, 1, 10, 100]));
   const view = tensor.slice(2, 2, 4);
   engine.release(tensor);
@@ -92,7 +92,7 @@ test.each([
   expect(allocate).toThrow(expect.objectContaining({ code }));
 });
 
-test('what nobody holds is reclaimed, what a view shows is not', async () => {
+test('an unreferenced tensor is freed, and a tensor with a view is not', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const bytes = 2 ** 24;
@@ -106,7 +106,7 @@ test('what nobody holds is reclaimed, what a view shows is not', async () => {
   expect([...view.toFloat32()]).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
 });
 
-test('what is downloaded lies in an ordinary buffer of its own', async () => {
+test('a downloaded tensor has its own ordinary buffer', async () => {
   const tensor = engine.upload(Tensor.from(values, [100, 10]).permute(1, 0));
   const copy = await engine.download(tensor);
   expect(copy.data.buffer).toBeInstanceOf(ArrayBuffer);

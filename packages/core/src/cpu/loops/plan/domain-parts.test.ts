@@ -32,7 +32,7 @@ const at = (axis: number, index: NumericExpr): NumericExpr[] =>
   [0, 1, 2].map(d => (d === axis ? index : coordinate(d)));
 
 describe.each(supportedVariants())('%s', variant => {
-  test('tensors joined along any axis, and parts of tensors added in their places', () => {
+  test('tensors concatenated along any axis, and parts of tensors added at their positions', () => {
     const extents = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 9 }));
     fc.assert(
       fc.property(extents, fc.nat(2), fc.nat(4), fc.boolean(), ([a, b], axis, before, isTransposed) => {

@@ -12,7 +12,7 @@ const shapes = fc.record({
   packsA: fc.boolean(),
 });
 
-test('blocks are whole strips and panels, and one thread packs nothing twice', () => {
+test('blocks are whole strips and panels, and a single thread packs nothing twice', () => {
   fc.assert(
     fc.property(shapes, fc.integer({ min: 1, max: 64 }), (shape, threads) => {
       const { entries, height, width } = divideProduct(shape, threads);

@@ -96,7 +96,7 @@ describe.each(variants)('few rows on %s', variant => {
     },
   );
 
-  test('infinities and NaN of 16 bits stay what they are', () => {
+  test('infinities and NaN in 16 bits are preserved', () => {
     const b = Tensor.from([Infinity, -Infinity, NaN, 2], [4, 1], { dtype: 'f16' }).permute(1, 0);
     const c = Tensor.zeros([1, 4]);
     cpuPrimitives(variant)

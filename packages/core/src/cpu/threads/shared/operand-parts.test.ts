@@ -24,7 +24,7 @@ test('whole row-major tensors arrive in a part for each group of heads that shar
   expect(partsOf({ q: x, k: x, v: x })).toEqual({ count: 8, names: ['q', 'k', 'v'] });
 });
 
-test('of backward so do o and dO, and not lse, which is read at first', () => {
+test('in backward so do o and dO, but not lse, which is read first', () => {
   const [q, k, v, o, dO] = Array.from({ length: 5 }, () => dense());
   const lse = Tensor.zeros([B, H, S]);
   const { problem, operands } = normaliseBackward({ q, k, v, o, lse, dO });
@@ -51,7 +51,7 @@ test('views of larger storage, other orders, pages and storage that other operan
   expect(partsOf({ q: square, k: Tensor.zeros([B, H, S, S]) }, { bias: square }).names).toEqual(['k', 'v']);
 });
 
-test('operands with block scales arrive as a whole: they are dequantised at first', () => {
+test('operands with block scales arrive as a whole: they are dequantised first', () => {
   const x = Tensor.zeros([1, 2, 64, 32], { dtype: 'f8e4m3' });
   const descale = Tensor.zeros([1, 2, 64, 1], { dtype: 'u8' });
   const mxfp8 = {
