@@ -143,19 +143,19 @@ test.each([undefined, null, [], 3])('execution of %o as bindings is refused', as
   await expect(runInF32(g, engine, bindings as never)).rejects.toThrow(refused);
 });
 
-test('what is bound must be a tensor', async () => {
+test('only tensors can be bound', async () => {
   const { g, x } = example();
   await expect(g.run(engine, { [x.id]: null as never })).rejects.toThrow(
     /^tensor .* must be bound to a tensor, got null/,
   );
 });
 
-test('a graph run unrounded is one, on an engine', async () => {
+test('an unrounded run needs a graph and an engine', async () => {
   await expect(runInF32(none, engine, {})).rejects.toThrow('graph must be a Graph, got undefined');
   await expect(runInF32(example().g.finalize(), none, {})).rejects.toThrow('engine must be an object');
 });
 
-test('run without inputs, or without an engine, rejects by name', async () => {
+test('a run without inputs, or without an engine, rejects and names the argument', async () => {
   await expect(example().g.run(engine, none)).rejects.toThrow('inputs must be an object, got undefined');
   const { g, x } = example();
   await expect(g.run(none, { [x.id]: Tensor.zeros([2]) })).rejects.toThrow('engine must be an object');

@@ -30,7 +30,7 @@ const refused = [
   "g.tensor({ dtype: 'f33' });",
 ];
 
-test('the compiler takes the kinds, attributes and numbers of tensors of the table, and refuses others', () => {
+test('the compiler accepts the kinds, attributes and numbers of tensors of the table, and refuses others', () => {
   expect(refusedLines([start, ...accepted])).toEqual([]);
   expect(refusedLines([start, ...refused])).toEqual(refused.map((_, n) => n + 2));
 });

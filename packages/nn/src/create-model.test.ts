@@ -6,7 +6,7 @@ import { createModel } from './create-model.ts';
 
 const engine = cpuEngine();
 
-test('a new model has norms of 1 and random matrices that its seed and their names choose', async () => {
+test('a new model has norms of 1, and random matrices that depend on its seed and their names', async () => {
   const create = (seed: number) => createModel(readModel(tinyLlama), { engine, seed, deviation: 0.5 });
   const [model, same, other] = [create(1), create(1), create(2)];
   const values = (of: typeof model, name: string): Float32Array | undefined =>
@@ -46,7 +46,7 @@ test('weights of a new model have the requested dtype, and a deviation may depen
   );
 });
 
-test('a weight that no memory holds is refused as such', () => {
+test('a weight that does not fit into memory is refused with its reason', () => {
   const definition = readModel({ ...tinyLlama, vocab_size: 2 ** 31 - 1, tie_word_embeddings: false });
   expect(() => createModel(definition, { engine })).toThrow(
     expect.objectContaining({ code: 'OUT_OF_MEMORY' }),

@@ -84,7 +84,7 @@ describe.each([true, false])(
       return { model, end: () => first.release() };
     }
 
-    test('a trainer of some of the weights leaves the others as they are', async () => {
+    test('a trainer of some of the weights does not change the others', async () => {
       const { model, end } = await trained();
       const names = [...model.weights.keys()];
       const before = await weightsOf(model);

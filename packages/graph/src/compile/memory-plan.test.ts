@@ -29,7 +29,7 @@ function programOf(temporaries: readonly Temporary[]): Program {
   return { values, steps };
 }
 
-test('a small temporary has the memory of a large one that is needed later', () => {
+test('a small temporary uses the memory of a large one that is needed later', () => {
   const { slots, bytes } = planMemory(
     programOf([
       { length: 10, first: 0, last: 1 },

@@ -63,7 +63,7 @@ test('CrossEntropy with another number of labels is refused', async () => {
   await expect(runOperation('CrossEntropyBackward', operands)).rejects.toThrow('needs a diff_loss of [3]');
 });
 
-test('shapes that are known only when a graph is compiled are checked then', () => {
+test('shapes that are known only when a graph is compiled are checked at that time', () => {
   const compile = (
     kind: string,
     attrs: Attributes,

@@ -43,7 +43,7 @@ async function withGradient(
 }
 
 test.each(engines)(
-  'CrossEntropy on %s ignores −100 as PyTorch does, and has NaN for any other label outside',
+  'CrossEntropy on %s ignores −100 as PyTorch does, and gives NaN for any other label out of range',
   async (_, run) => {
     const logits = Tensor.from([0, 0, 0, 0, 0, 0, 0, 0], [4, 2]);
     const { result, gradient } = await withGradient('CrossEntropy', logits, [1, -100, 2, -1], run);
@@ -54,7 +54,7 @@ test.each(engines)(
   },
 );
 
-test.each(engines)('CrossEntropy on %s ignores another label where it is told to', async (_, run) => {
+test.each(engines)('CrossEntropy on %s ignores the label that ignore_index names', async (_, run) => {
   const { result, gradient } = await withGradient(
     'CrossEntropy',
     Tensor.from([0, 0, 0, 0], [2, 2]),
@@ -66,13 +66,16 @@ test.each(engines)('CrossEntropy on %s ignores another label where it is told to
   expect(gradient).toEqual([0, 0, NaN, NaN]);
 });
 
-test.each(engines)('Gather on %s gives NaN for an index outside, which has no gradient', async (_, run) => {
-  const { result, gradient } = await withGradient(
-    'Gather',
-    Tensor.from([1, 2, 3, 4], [2, 2]),
-    [1, 2, -1, 1],
-    run,
-  );
-  expect(result).toEqual([3, 4, NaN, NaN, NaN, NaN, 3, 4]);
-  expect(gradient).toEqual([0, 0, 2, 2]);
-});
+test.each(engines)(
+  'Gather on %s gives NaN for an index out of range, which has no gradient',
+  async (_, run) => {
+    const { result, gradient } = await withGradient(
+      'Gather',
+      Tensor.from([1, 2, 3, 4], [2, 2]),
+      [1, 2, -1, 1],
+      run,
+    );
+    expect(result).toEqual([3, 4, NaN, NaN, NaN, NaN, 3, 4]);
+    expect(gradient).toEqual([0, 0, 2, 2]);
+  },
+);

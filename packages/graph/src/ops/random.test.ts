@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runOperation } from '../../testing/compare/run-operation.ts';
 
-test('Dropout gives its mask, RNG the same decisions', async () => {
+test('Dropout returns its mask, and RNG makes the same decisions', async () => {
   const values = new Array<number>(16).fill(3);
   const stream = [
     { values: [123456], shape: [], dtype: 'i64' as const },

@@ -132,7 +132,7 @@ test('a released graph refuses to run, but pending executions finish', async () 
 test.each([
   [Infinity, -Infinity],
   [-0, 0],
-])('the constants %s and %s are two programs, though JSON writes them alike', async (...values) => {
+])('the constants %s and %s give two programs, although JSON writes them alike', async (...values) => {
   const engine = referenceEngine();
   for (const value of values) {
     const g = new GraphBuilder();

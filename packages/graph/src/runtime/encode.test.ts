@@ -173,7 +173,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('executed, it is submitted once, and allocates only results', async () => {
+  test('is submitted once when it is executed, and allocates only results', async () => {
     const { ctx, counts, compiled, bindings, expected, y } = await prepared();
     await compiled.execute(bindings);
     await ctx.submitted();
@@ -185,7 +185,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('run without having been compiled, it is submitted once, too', async () => {
+  test('is submitted once by run, too', async () => {
     const { ctx, counts, engine, g, bindings, expected, y } = await prepared();
     const inputs = Object.fromEntries(g.graph.inputs.map(({ id }) => [id, bindings[id]]));
     const run = async (): Promise<void> => {
@@ -202,7 +202,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('executed with a number that is on the device alone, it reads that back', async () => {
+  test('reads back a number that is only on the device', async () => {
     const { ctx, compiled, bindings, expected, numbers, y } = await prepared();
     const scale = ctx.upload(Tensor.from([0.125], []));
     await compiled.execute({ ...bindings, [numbers.scale.id]: scale });
@@ -210,7 +210,7 @@ describe('a compiled graph on WebGPU', () => {
     ctx.destroy();
   });
 
-  test('says how much memory it holds', async () => {
+  test('reports how much memory it holds', async () => {
     const { ctx, g, engine } = await prepared();
     const held = ctx.memory.current;
     const compiled = g.graph.compile(engine);

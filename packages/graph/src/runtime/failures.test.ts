@@ -102,7 +102,7 @@ test.each([
   ['readies attention', true, ['prepareAttention', 'upload']],
   ['is called for it', false, ['prepare', 'sdpa']],
 ])(
-  'wherever an execution fails, nothing is kept beyond what was compiled: an engine that %s',
+  'wherever an execution fails, only the compiled graph stays: an engine that %s',
   async (_, readies, own) => {
     const g = attentionAmidOthers(1);
     for (let failing = 1; ; failing++) {

@@ -29,7 +29,7 @@ const append = ({ past, update: added, first: at }: Inputs) => tensorScatter(pas
 
 /** Tests that run on both engines. */
 function inPlaceTests<T extends TensorDesc>(open: () => Promise<TensorEngine<T>>): void {
-  test('a cache is extended in place, and nothing else in it is written', async () => {
+  test('a cache is extended in place, and its other elements are not written', async () => {
     const engine = await open();
     const step = compile(engine, append, specs);
     const past = engine.upload(
@@ -124,7 +124,7 @@ describe('on WebGPU', () => halfUpdateTests(async () => (await sharedGpu()).engi
 describe('on the CPU', () => updateTests(async () => cpuEngine()));
 describe('on WebGPU', () => updateTests(async () => (await sharedGpu()).engine));
 
-test('an output is not written where elements are still read', async () => {
+test('an output does not overwrite elements that are still read', async () => {
   const engine = cpuEngine();
   const x = Tensor.from([1, 2, 3, 4], [2, 2]);
   const inverse = compile(engine, ({ x: own }) => transpose(own, [1, 0]), { x: [2, 2] });
@@ -148,7 +148,7 @@ test('a cache that is not bound in place does not change, although its successor
   expect([...past.toFloat32()]).toEqual(new Array(12).fill(0));
 });
 
-test('a result overwrites an input that a norm reads before', async () => {
+test('a result overwrites an input that a norm has read before', async () => {
   const { engine } = await sharedGpu();
   const centred = ({ x, w }: Readonly<Record<'x' | 'w', Variable>>) => {
     const n = subtract(x, reduceMean(x, { axes: [1], keepDims: true }));
@@ -171,7 +171,7 @@ test('an input that another operation reads is not overwritten', async () => {
   await expect(step({ past, update, first }, [past])).rejects.toThrow('must not overlap');
 });
 
-test('an output that lies elsewhere in the memory of its input is refused', async () => {
+test('an output at another offset in the memory of its input is refused', async () => {
   const step = compile(cpuEngine(), append, specs);
   const { data } = Tensor.zeros([14]);
   const [past, present] = [0, 2].map(offset => Tensor.wrap(data, { dtype: 'f32', shape: [2, 3, 2], offset }));

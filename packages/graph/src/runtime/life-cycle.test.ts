@@ -12,7 +12,7 @@ import { Graph } from '../graph.ts';
 
 const f32 = (g: Graph, shape?: readonly number[]) => g.tensor({ dtype: 'f32', ...(shape && { shape }) });
 
-describe('the outputs that a graph is to have', () => {
+describe('the outputs of a graph', () => {
   const branching = () => {
     const g = new Graph();
     const [x, p, stats, y] = [f32(g, [2, 3]), f32(g), f32(g), f32(g)];
@@ -21,19 +21,19 @@ describe('the outputs that a graph is to have', () => {
     return { g, x, p, stats, y };
   };
 
-  test('are those that nothing reads', () => {
+  test('are the tensors that nothing reads', () => {
     const { g, stats, y } = branching();
     expect(g.finalize({ outputs: [y, stats] }).outputs.map(t => t.id)).toEqual([stats.id, y.id]);
   });
 
-  test('leave out none that is not read', () => {
+  test('include every tensor that is not read', () => {
     const { g, y } = branching();
     const rule = "tensor 2 of SoftMax 0 'weights' is neither read nor an output: add it to the outputs";
     expect(() => g.finalize({ outputs: [y] })).toThrow(new InvalidGraphError(rule, 'tensor 2'));
     expect(g.isFinalized).toBe(false);
   });
 
-  test('are produced, and read by an End alone', () => {
+  test('are produced, and read only by an End', () => {
     const { g, x, p, stats, y } = branching();
     expect(() => g.finalize({ outputs: [y, stats, x] })).toThrow(
       'tensor 0 should be an output, but no operation produces it',

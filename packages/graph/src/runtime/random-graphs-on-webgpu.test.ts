@@ -14,7 +14,7 @@ const GRAPHS = isFuzzing() ? 16 : 10;
 /** The first seed here; the tests on the host use the seeds before it. */
 const FIRST = 301;
 
-test(`${GRAPHS} random graphs give on WebGPU what they give on the reference, fused and one by one`, {
+test(`${GRAPHS} random graphs have the results of the reference on WebGPU, fused and one by one`, {
   timeout: 300_000,
 }, async () => {
   let attention = 0;

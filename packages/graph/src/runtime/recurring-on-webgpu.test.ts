@@ -64,7 +64,7 @@ test('host tensors and numbers that change from run to run are read anew', async
   run.release();
 });
 
-test('runs on the tensors of the last run and on others give what they give alone', async () => {
+test('runs on the tensors of the last run and on others have the same results as single runs', async () => {
   const { engine } = await sharedGpu();
   const run = compile(engine, fn, specs);
   const made = [1, 2].map(seed => ({ x: filled(shape, seed), w: filled([8, 8], seed + 5) }));
@@ -82,7 +82,7 @@ test('runs on the tensors of the last run and on others give what they give alon
   run.release();
 });
 
-test('runs of the graph and work in an encoder of the caller may alternate', async () => {
+test("runs of the graph and recordings in the caller's encoder may alternate", async () => {
   const { engine, ctx } = await sharedGpu();
   const graph = new Graph();
   const [x, w, y] = [

@@ -111,7 +111,7 @@ test('a run that failed leaves no step bound to its tensors', async () => {
   expect(outputs.map(t => t.toFloat32())).toEqual([...expected].map(t => t.toFloat32()));
 });
 
-test('attention that reads and writes views between its neighbours gives what it gives alone', async () => {
+test("attention that reads and writes views of its neighbours' tensors has the same results as alone", async () => {
   const engine = cpuEngine({ threads: 1 });
   const shape = [2, 3, 20, 8] as const;
   const model = ({ q, k, v, w }: Record<string, Variable>) => [
@@ -207,7 +207,7 @@ test.each([
   },
 );
 
-test('a run in which attention is refused leaves no attention bound to the tensors before', async () => {
+test('a run in which attention is refused leaves no attention bound to the earlier tensors', async () => {
   const engine = cpuEngine({ threads: 1 });
   const shape = [1, 2, 12, 8] as const;
   const graph = new Graph();

@@ -14,7 +14,7 @@ const decoderOf = (config: Record<string, unknown>) => {
   return model.decoder;
 };
 
-test('GPT-2 has the sizes of its smallest model where a file does not say', () => {
+test('GPT-2 has the sizes of its smallest model if a file does not give them', () => {
   const decoder = decoderOf({ model_type: 'gpt2' });
   expect(decoder).toMatchObject({
     ...{ dim: 768, vocabulary: 50_257, layers: 12, positions: { count: 1024 }, head: null },
@@ -49,7 +49,7 @@ test.each<readonly [string, Readonly<Record<string, readonly number[]>>]>([
       'classifier.weight': [2, 768],
     },
   ],
-])('%s has twelve layers and the sizes of its base model where a file does not say', (name, shapes) => {
+])('%s has twelve layers and the sizes of its base model if a file does not give them', (name, shapes) => {
   const { weights } = layersOf(readModel({ model_type: name }));
   expect(Object.fromEntries(Object.keys(shapes).map(weight => [weight, weights.get(weight)]))).toEqual(
     shapes,
@@ -66,14 +66,14 @@ test.each([
   ['gemma', { kvHeads: 16, headDim: 256 }, { epsilon: 1e-6, offset: 1 }],
   ['gemma2', { kvHeads: 4, headDim: 256, scale: 1 / 16, softcap: 50, window: 4096 }, { epsilon: 1e-6 }],
   ['gemma3_text', { kvHeads: 4, headDim: 256, scale: 1 / 16, window: 4096 }, { epsilon: 1e-6 }],
-])('%s has attention with %j and norms with %j where a file does not say', (name, attention, norm) => {
+])('%s has attention with %j and norms with %j if a file does not give them', (name, attention, norm) => {
   const decoder = decoderOf({ ...sizes, model_type: name });
   expect(decoder.attention(0)).toMatchObject(attention);
   expect(decoder.norm).toMatchObject({ kind: 'rms', ...norm });
   expect(decoder.head).toBe(name.startsWith('gemma') ? null : 'lm_head');
 });
 
-test('windows are in the layers that transformers chooses where a file does not say', () => {
+test('windows are in the layers that transformers chooses if a file does not give them', () => {
   const windowed = (config: Record<string, unknown>) => {
     const { attention, layers } = decoderOf({ ...sizes, ...config });
     return Array.from({ length: layers }, (_, n) => n).filter(n => attention(n).window !== undefined);

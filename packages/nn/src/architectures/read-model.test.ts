@@ -130,7 +130,7 @@ test('options that do not affect the computation are ignored', () => {
   expect(() => readModel({ ...tinyLlama, ...options })).not.toThrow();
 });
 
-test('names of files are brought to one form, and unused weights passed over', () => {
+test('names in files are brought to one form, and unused weights are skipped', () => {
   const names = (config: Record<string, unknown>, ...given: string[]) =>
     given.map(readModel(config).canonical);
   expect(
@@ -166,7 +166,7 @@ test('Qwen3 normalises the heads of q and k, and has no biases', () => {
   expect([...weights.keys()].filter(name => name.endsWith('.bias'))).toEqual([]);
 });
 
-test('Qwen2 has biases of q, k and v alone, and its window from a layer on', () => {
+test('Qwen2 has biases only for q, k and v, and its window starts at a given layer', () => {
   const config = {
     ...sizes,
     model_type: 'qwen2',
@@ -192,7 +192,7 @@ test.each([
   ['phi3', 4096],
   ['gemma', 8192],
   ['gemma2', 8192],
-])('%s knows %i positions where a file does not say', (name, count) => {
+])('%s has %i positions if a file does not give them', (name, count) => {
   const { max_position_embeddings: _, ...others } = sizes;
   const scaling = { rope_type: 'dynamic', factor: 2 };
   const rope = decoderOf({ ...others, model_type: name, rope_scaling: scaling }).rope?.(0);
@@ -212,7 +212,7 @@ test('the length that Phi-3 was trained on is outside the parameters, or 4096', 
   expect(changesAt({ original_max_position_embeddings: 24 })).toBe(24);
 });
 
-test('Mistral has a window of 4096 where a file does not say, and none where it says null', () => {
+test('Mistral has a window of 4096 if a file does not give one, and none if it gives null', () => {
   const window = (given: object) =>
     decoderOf({ ...sizes, model_type: 'mistral', ...given }).attention(0).window;
   expect(window({})).toBe(4096);
@@ -229,7 +229,7 @@ test.each<readonly [string, Record<string, unknown>]>([
   ['BERT, saved by transformers 2', { model_type: 'bert', eos_token_ids: 0, output_past: true }],
   ['BERT, saved with no heads pruned', { model_type: 'bert', pruned_heads: {} }],
   ['DistilGPT-2', { model_type: 'gpt2', _num_labels: 1, n_special: 0, predict_special_tokens: true }],
-])('what published files of %s say beside is known', (_, given) => {
+])('the other fields of published files of %s are accepted', (_, given) => {
   const hasDefaults = given.model_type === 'gpt2' || given.model_type === 'bert';
   expect(() => readModel(hasDefaults ? given : { ...tinyLlama, ...given })).not.toThrow();
 });

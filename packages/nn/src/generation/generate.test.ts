@@ -43,7 +43,7 @@ test.each([
   ['a window', window],
   ['angles that change with the length', dynamic],
   ['angles that change at a length', longrope],
-])('with a cache and without, the text is the same: %s', async (_, config) => {
+])('the text is the same with and without a cache: %s', async (_, config) => {
   const model = await load(config);
   expect(await textOf(model, [1, 2, 3], { maxNewTokens: 9 })).toEqual(await greedy(model, [1, 2, 3], 9));
   model.release();
@@ -65,7 +65,7 @@ test('in any batch, the text is the same', async () => {
   }
 });
 
-test('a text does not depend on how many tokens may follow', async () => {
+test('a text does not depend on the maximum number of tokens', async () => {
   const model = await load(dynamic);
   const long = await textOf(model, [1, 2, 3], { maxNewTokens: 20 });
   expect(await textOf(model, [1, 2, 3], { maxNewTokens: 8 })).toEqual(long.slice(0, 8));
@@ -96,7 +96,7 @@ test('on a device a token is one submission, and makes no buffer', async () => {
   ctx.destroy();
 });
 
-test('a stop token ends its text alone', async () => {
+test('a stop token ends only its own text', async () => {
   const model = await load();
   const [first] = await greedy(model, [1, 2, 3], 1);
   expect(await textOf(model, [1, 2, 3], { maxNewTokens: 5, stopTokens: [first] })).toEqual([first]);
@@ -127,7 +127,7 @@ test.each<readonly [string, readonly number[], Partial<GenerateOptions>, string]
   await expect(textOf(await load(), prompt, { maxNewTokens: 1, ...options })).rejects.toThrow(message);
 });
 
-test('sampling takes only the tokens that the options leave', () => {
+test('sampling takes only tokens that the options admit', () => {
   const logits = Float32Array.from([1, 3, 2, -1, 2.9]);
   const chosen = (options: object) =>
     new Set(
@@ -143,7 +143,7 @@ test('sampling takes only the tokens that the options leave', () => {
   expect(chosen({ temperature: 0, repetitionPenalty: 1.5 })).toEqual(new Set([4]));
 });
 
-test('generation_config.json gives the defaults, and options go before them', async () => {
+test('generation_config.json gives the defaults, and options take precedence', async () => {
   const { open, name } = filesOf(tinyLlama);
   const withConfig = (config: object): ModelFiles => ({
     name,

@@ -50,7 +50,7 @@ test.each(cases)('%j chooses as if all tokens were sorted', options => {
   }
 });
 
-test('a share of a large vocabulary is chosen without sorting all of it', () => {
+test('top-p on a large vocabulary does not sort all of it', () => {
   const random = new PhiloxStream(1);
   const logits = Float32Array.from({ length: 150_000 }, () => 4 * random.nextNormal());
   const time = (work: () => void): number => {

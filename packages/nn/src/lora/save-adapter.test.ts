@@ -31,7 +31,7 @@ test.each([
   { config: tinyLlama, targets: ['q_proj'], task: 'CAUSAL_LM' },
   // With this task, peft would call a method for generation that an encoder does not have.
   { config: bert, targets: ['query'], task: null },
-])('an adapter of $config.model_type has the task $task for peft', async ({ config, targets, task }) => {
+])('an adapter of $config.model_type has the peft task $task', async ({ config, targets, task }) => {
   const model = await loadModel(filesOf(config), { engine: cpuEngine() });
   createTrainer(model, { learningRate: 0.01, lora: { ...lora, targets } }).release();
   const { 'adapter_config.json': file } = await saveAdapter(model);
@@ -59,7 +59,7 @@ test('an adapter for layers of another size is refused', async () => {
   );
 });
 
-test('a list of targets for many architectures is read, as by peft', async () => {
+test('a list of targets for many architectures is accepted, as in peft', async () => {
   const { model, files } = await saved();
   const config = JSON.parse(new TextDecoder().decode(files['adapter_config.json']));
   const json = JSON.stringify({ ...config, target_modules: ['q_proj', 'query_key_value'] });

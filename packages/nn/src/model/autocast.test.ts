@@ -70,24 +70,27 @@ test.each([
   expect(Math.abs(cast.gradientNorm / exact.gradientNorm - 1)).toBeLessThan(roundoff[autocast] * 18);
 });
 
-test.each(dtypes)('logits and gradients in %s differ from those in f32 by some roundings', async autocast => {
-  const [exact, cast] = [await loadModel(files, { engine }), await loadModel(files, { engine, autocast })];
-  const [a, b] = [await exact.logits({ tokens }), await cast.logits({ tokens })];
-  expect(b.dtype).toBe('f32');
-  const difference = distance(b.toFloat32(), a.toFloat32());
-  expect(difference).toBeGreaterThan(roundoff[autocast] / 8);
-  expect(difference).toBeLessThan(roundoff[autocast] * 8);
-  const gradients = await Promise.all(
-    [exact, cast].map(
-      async model => (await createTrainer(model, { learningRate: 0 }).gradients(batch)).gradients,
-    ),
-  );
-  for (const [name, gradient] of gradients[0]) {
-    const own = gradients[1].get(name) as Tensor;
-    expect(own.dtype, name).toBe('f32');
-    expect(distance(own.toFloat32(), gradient.toFloat32()), name).toBeLessThan(roundoff[autocast] * 24);
-  }
-});
+test.each(dtypes)(
+  'logits and gradients in %s differ from those in f32 by a few roundings',
+  async autocast => {
+    const [exact, cast] = [await loadModel(files, { engine }), await loadModel(files, { engine, autocast })];
+    const [a, b] = [await exact.logits({ tokens }), await cast.logits({ tokens })];
+    expect(b.dtype).toBe('f32');
+    const difference = distance(b.toFloat32(), a.toFloat32());
+    expect(difference).toBeGreaterThan(roundoff[autocast] / 8);
+    expect(difference).toBeLessThan(roundoff[autocast] * 8);
+    const gradients = await Promise.all(
+      [exact, cast].map(
+        async model => (await createTrainer(model, { learningRate: 0 }).gradients(batch)).gradients,
+      ),
+    );
+    for (const [name, gradient] of gradients[0]) {
+      const own = gradients[1].get(name) as Tensor;
+      expect(own.dtype, name).toBe('f32');
+      expect(distance(own.toFloat32(), gradient.toFloat32()), name).toBeLessThan(roundoff[autocast] * 24);
+    }
+  },
+);
 
 test('weights stored in f16 train with operands in f16 as in f32', async () => {
   const losses: number[][] = [];

@@ -75,7 +75,7 @@ test('token types that BERT does not have are refused, and those of another shap
   );
 });
 
-test('a tied head may be in the file, too, but only with the numbers of the embedding', async () => {
+test('a tied head may be in the file, but only with the numbers of the embedding', async () => {
   const config = { ...tinyLlama, tie_word_embeddings: true };
   const weights = drawWeights(config);
   const embedding = weights.get('model.embed_tokens.weight') as Tensor;
@@ -95,7 +95,7 @@ test('a tied head may be in the file, too, but only with the numbers of the embe
     );
 });
 
-test('a tied head that comes before the embedding is compared on the host, as soon as both are there', async () => {
+test('a tied head that comes before the embedding is compared on the host, as soon as both are loaded', async () => {
   const config = { ...tinyLlama, tie_word_embeddings: true };
   const weights = drawWeights(config);
   const head = ['lm_head.weight', weights.get('model.embed_tokens.weight') as Tensor] as const;
@@ -135,7 +135,7 @@ test('a tensor that is called constructor is not a weight', async () => {
   await expect(load(weights)).rejects.toThrow("tensor 'constructor' is not a weight of this model");
 });
 
-test('weights are stored as in the file, or in the requested dtype', async () => {
+test('weights are stored in the dtype of the file, or in the requested dtype', async () => {
   const half = new Map([...drawWeights(tinyLlama)].map(([name, t]) => [name, t.cast('f16')]));
   const asFile = await load(half);
   expect(asFile.weights.get('model.norm.weight')?.dtype).toBe('f16');

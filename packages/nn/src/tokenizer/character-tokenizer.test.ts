@@ -9,7 +9,7 @@ test('the characters of a text are code points, each once and in order', () => {
   expect(tokenizer.decode([2, 0, 7])).toBe('😀a\ufffd');
 });
 
-test('listed characters keep their order, and another character is an error that says which', () => {
+test('listed characters keep their order, and an error names an unknown character', () => {
   const tokenizer = characterTokenizer(['b', 'a']);
   expect(tokenizer.encode('ab')).toEqual([1, 0]);
   expect(() => tokenizer.encode('abc')).toThrow(InvalidArgumentError);

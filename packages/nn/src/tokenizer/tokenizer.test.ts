@@ -14,7 +14,7 @@ const filesOf = (files: Readonly<Record<string, unknown>>) =>
 const load = (config: object = tinyTokenizerConfig) =>
   loadTokenizer(filesOf({ 'tokenizer.json': tinyTokenizer(), 'tokenizer_config.json': config }));
 
-test('a text becomes tokens, and tokens the text again', async () => {
+test('a text is encoded to tokens, and tokens are decoded to the text', async () => {
   const tokenizer = await load();
   expect(tokenizer.encode('hello!')).toEqual([259, 33]);
   for (const text of ['hello, hell\nheld', 'Grüße 🙂', ''])
@@ -23,7 +23,7 @@ test('a text becomes tokens, and tokens the text again', async () => {
   expect(tokenizer.decode([259, TINY_VOCABULARY - 1])).toBe('hello');
 });
 
-test('what is no text, or no token, is refused', async () => {
+test('a value that is not a string, or not a token, is refused', async () => {
   const tokenizer = await load();
   expect(() => tokenizer.encode(3 as never)).toThrow(/^text must be a string, got 3/);
   expect(() => tokenizer.decode('259' as never)).toThrow(/^tokens must be whole numbers, got "259"/);
@@ -178,7 +178,7 @@ test('lines keep the spaces that they begin with, whose first one a decoder remo
   expect(parts.join('')).toBe(text);
 });
 
-test('what is missing or wrong is an error that names the file', async () => {
+test('the error of a missing or damaged file names the file', async () => {
   await expect(loadTokenizer(filesOf({}))).rejects.toThrow('the model has no tokenizer.json');
   await expect(loadTokenizer(filesOf({ 'tokenizer.json': {} }))).rejects.toThrow('tokenizer.json');
   const wrong: readonly [change: object, message: string][] = [

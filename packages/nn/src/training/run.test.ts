@@ -67,7 +67,7 @@ test.each(['f16', 'bf16'] as const)('steps on one or more batches may alternate 
   b.release();
 });
 
-test('SGD moves a parameter by its gradient, and with momentum by the sum of gradients', async () => {
+test('SGD updates a parameter by its gradient, and with momentum by the sum of gradients', async () => {
   const model = create();
   const name = 'model.layers.0.self_attn.q_proj.weight';
   const options = { learningRate: 0.1, optimizer: { kind: 'sgd', momentum: 0.5, maxNorm: null } } as const;
@@ -86,7 +86,7 @@ test('SGD moves a parameter by its gradient, and with momentum by the sum of gra
   );
 });
 
-test('parameters of a group have a rate and a decay of their own, and with a rate of 0 are left alone', async () => {
+test('parameters of a group have their own rate and decay, and do not change with a rate of 0', async () => {
   const model = create();
   const before = new Map([...model.weights].map(([name, t]) => [name, t.toFloat32()]));
   const groups = [
@@ -145,7 +145,7 @@ test('gradients that overflow f16 halve the scale of the loss and change nothing
   expect(nextLossScale(initialLossScale, true)).toMatchObject({ ...initialLossScale, steady: 1 });
 });
 
-test('the optimizer does not count steps that overflow, also after the run is saved', async () => {
+test('the optimizer does not count steps that overflow, even after the run is saved', async () => {
   const options = { learningRate: 0.01, optimizer: { weightDecay: 0 } };
   const from = { ...(await createTrainer(create('f16'), options).snapshot()) };
   let trainer = createTrainer(create('f16'), {
@@ -278,7 +278,7 @@ test('with ALiBi and dropout in attention, gradients are the slopes of the loss 
   expect(kinds.filter(kind => kind.includes('sdpa'))).toHaveLength(4);
 });
 
-test('a merge that fails leaves the model as it was', async () => {
+test('a merge that fails does not change the model', async () => {
   const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj', 'down_proj'], rankStabilised: false };
   let left = Number.POSITIVE_INFINITY;
   const failing: typeof engine = {

@@ -70,7 +70,7 @@ test.each([undefined, lora])('a saved run continues bit for bit, with the adapte
   await expect(loadCheckpoint(encodeSafetensors(new Map()))).rejects.toThrow('is not the state of a run');
 });
 
-test('a state that does not fit into memory leaves the model as it is', async () => {
+test('a state that does not fit into memory does not change the model', async () => {
   let left = Infinity;
   const upload = (tensor: Tensor): Tensor => {
     if (--left < 0) throw new TilewiseError('OUT_OF_MEMORY', 'no memory is left');
@@ -86,7 +86,7 @@ test('a state that does not fit into memory leaves the model as it is', async ()
   expect((await first.evaluate(batch)).loss).toBe(loss);
 });
 
-test('labels of −100 count for nothing', async () => {
+test('labels of −100 are ignored', async () => {
   const trainer = createTrainer(await load(), { learningRate: 0.01 });
   const part = await trainer.evaluate({ ...batch, labels: [[1, 2, 3, -100, -100]] });
   const whole = await trainer.evaluate({ inputs: { tokens: [[1, 2, 3]] }, labels: [[1, 2, 3]] });
@@ -132,7 +132,7 @@ test('evaluations that are not awaited give the losses of their own batches', as
   expect(together.map(({ loss }) => loss)).toEqual(alone);
 });
 
-test('an adapter begins as nothing, is all that is trained, and is read again as it was written', async () => {
+test('a new adapter changes nothing, only the adapter is trained, and its files restore it', async () => {
   const model = await load();
   const before = (await model.logits(batch.inputs)).toFloat32();
   const weights = new Map([...model.weights].map(([name, t]) => [name, t.toFloat32()]));
@@ -175,7 +175,7 @@ test('a merged adapter gives the same logits without it', async () => {
   }
 });
 
-test("an adapter's dropout is drawn anew in each step, by the seed, and not in evaluation", async () => {
+test("an adapter's dropout is drawn again in each step, from the seed, and not in evaluation", async () => {
   const dropping = { ...lora, dropout: 0.5 };
   const losses = async (config: typeof lora, seed: number): Promise<number[]> => {
     const trainer = createTrainer(await load(), { learningRate: 0.05, lora: config, seed });
@@ -276,7 +276,7 @@ test('a LoRA configuration without dropout and stabilisation has the defaults of
   expect(readLoraConfig(JSON.parse(new TextDecoder().decode(given)))).toEqual(model.adapter?.config);
 });
 
-test('LoRA options that differ from the adapter of the model are refused, and its scale is part of what is compiled', async () => {
+test('LoRA options that differ from the adapter of the model are refused, and a different scale compiles a different function', async () => {
   const model = await load();
   createTrainer(model, { learningRate: 0.05, lora, seed: 1 }).release();
   expect(() => createTrainer(model, { learningRate: 0.05, lora: { ...lora, rank: 3 } })).toThrow(

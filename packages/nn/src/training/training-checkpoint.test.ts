@@ -73,7 +73,7 @@ test('steps wait until a checkpoint is written, and an error of the writer ends 
   expect(await trainer.step(batch)).toMatchObject({ step: 2 });
 });
 
-test('tensors of a snapshot have memory of their own, on engines whose tensors are views of buckets', async () => {
+test('tensors of a snapshot have their own memory, on engines whose tensors are views of buckets', async () => {
   const trainer = start(cpuEngine({ variant: 'typescript' }));
   await trainer.step(batch);
   for (const { data, size } of (await trainer.snapshot()).tensors.values()) expect(data.length).toBe(size);

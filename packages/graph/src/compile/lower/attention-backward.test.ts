@@ -133,7 +133,7 @@ test('scores that are masked and have a scale for each query run operation by op
   expect(kernelsOf(graph, bindings)).toEqual(['sdpa-backward operations']);
 });
 
-test('gradients of single heads that share keys are not summed unless the graph says so', async () => {
+test('gradients of single heads that share keys are summed only if the graph sums them', async () => {
   const g = new GraphBuilder();
   const q = g.input([B, 4, Sq, D]);
   const k = g.input([B, 1, Skv, D]);
@@ -151,7 +151,7 @@ test('gradients of single heads that share keys are not summed unless the graph 
   expect(kernelsOf(g.graph, g.bindings)).toEqual(['sdpa-backward attention']);
 });
 
-describe('numbers decide whether it is attention', () => {
+describe('the bound numbers decide whether it is attention', () => {
   /** A backward graph with a Select whose fill is bound to a number. */
   const selecting = (fill: number): GraphBuilder => {
     const g = new GraphBuilder();

@@ -214,7 +214,7 @@ describe('operations that look like attention have the results of the single ope
   }
 });
 
-describe('chains of operations that read what is before them twice', () => {
+describe('chains of operations that read the previous result twice', () => {
   // A smaller number would not show a difference, and a larger one would not fit in an i32.
   const LENGTH = 28;
   const doubled = (g: GraphBuilder, t: T, kind = 'Add', dtype: 'f32' | 'i32' = 'f32'): T => {
@@ -242,7 +242,7 @@ describe('chains of operations that read what is before them twice', () => {
   });
 });
 
-describe('what it looks like is attention', () => {
+describe('the graphs without the difference are attention', () => {
   test.each([
     ['forward', 'sdpa-training', forward({})],
     ['forward with dropout', 'sdpa-training', forward({ probabilities: dropped(matrices) })],

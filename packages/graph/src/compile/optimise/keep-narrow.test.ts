@@ -58,7 +58,7 @@ test('numbers that are moved and cast back are never stored in f32', async () =>
   expect(await kindsOf(both)).toEqual(['map']);
 });
 
-test('numbers of two 16-bit dtypes, sums, and what a softmax reads are as on the reference', async () => {
+test('numbers of two 16-bit dtypes, sums, and the input of a softmax equal the reference', async () => {
   const mixed = ({ x, y }: Inputs) =>
     concat([to('f32', x), to('f32', to('bf16', multiply(to('f32', y), 1)))], { axis: 0 });
   await kindsOf(inputs => to('f16', mixed(inputs)));

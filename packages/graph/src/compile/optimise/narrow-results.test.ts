@@ -49,7 +49,7 @@ test('a sum is stored in 16 bits, and rounded once', async () => {
   expect([...(await step({ x: given })).toFloat32()]).toEqual([2050]);
 });
 
-test('a result that something else reads in f32 stays f32', async () => {
+test('a result that another step reads in f32 stays f32', async () => {
   const { engine, kinds } = watchedEngine();
   const both = ({ x: a, w: b }: Inputs) => {
     const product = matmul(a, b);

@@ -41,7 +41,7 @@ async function kindsOf({ graph, bindings }: Pick<GraphBuilder, 'graph' | 'bindin
   return kinds.sort();
 }
 
-test('random graphs give as programs of a device what their operations give', async () => {
+test('random graphs give the same results as programs of a device and as single operations', async () => {
   for (let seed = 401; seed < 461; seed++) {
     try {
       await kindsOf(randomGraph(seed));
@@ -62,7 +62,7 @@ test.each(['LayerNorm', 'RMSNorm'] as const)('%s is one step, and so is its grad
   expect(await kindsOf(b)).toEqual(['rows']);
 });
 
-test('a map that is read beside its own transpose is stored', async () => {
+test('a map that is read together with its own transpose is stored', async () => {
   const g = new GraphBuilder();
   const y = g.op('Exp', [g.input([3, 3])]);
   g.op('Add', [y, g.op('StaticTranspose', [y], { order: [1, 0] })]);
@@ -77,7 +77,7 @@ test('a product computes its bias, its activation and its residual', async () =>
   expect(await kindsOf(g)).toEqual(['matmul']);
 });
 
-test('products that are added up are one step, with what becomes of their sum', async () => {
+test('products that are added up are one step, with the operations on their sum', async () => {
   const sum = (g: GraphBuilder, terms: number) =>
     Array.from({ length: terms }, (_, n) =>
       g.op('MatMul', [g.input([2, 3, n + 2]), g.input([n + 2, 5])]),
@@ -115,7 +115,7 @@ test('a product that is added with a factor, or read twice, stays a step', async
   expect(await kindsOf(h)).toEqual(['matmul', 'matmul']);
 });
 
-test('what a product gives to two readers is stored', async () => {
+test('the result of a product with two readers is stored', async () => {
   const g = new GraphBuilder();
   const product = g.op('MatMul', [g.input([3, 4]), g.input([4, 5])]);
   g.op('MatMul', [g.op('Exp', [product]), g.input([5, 2])]);
@@ -144,7 +144,7 @@ test('a sum over all matrices of a batch of products is one product', async () =
   expect(await kindsOf(g)).toEqual(['matmul', 'matmul']);
 });
 
-test('several tensors that move by one gradient move in one step', async () => {
+test('several tensors that a gradient updates are updated in one step', async () => {
   const { engine, kinds } = recordingEngine();
   const step = ({ x, m, v, g, numbers }: Readonly<Record<string, Variable>>) => {
     const rate = slice(numbers, { axis: 0, start: 1, size: 1 });

@@ -56,7 +56,7 @@ test('the embedded text is that of the Python files', () => {
   }
 });
 
-test('refuses by name what it cannot shard', () => {
+test('refuses an operation that it cannot shard by name', () => {
   const g = new GraphBuilder();
   const x = g.input([rows, 4]);
   g.op('SoftMax', [x], { axis: 0 });

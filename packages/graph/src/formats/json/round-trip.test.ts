@@ -16,7 +16,7 @@ const files = folders.flatMap(folder =>
 );
 
 describe.skipIf(files.length === 0)('graphs of oneDNN', () => {
-  test('come back as they were read', () => {
+  test('are written as they were read', () => {
     for (const file of files) {
       const text = readFileSync(file, 'utf8');
       const expected = JSON.parse(text);
@@ -27,7 +27,7 @@ describe.skipIf(files.length === 0)('graphs of oneDNN', () => {
   });
 });
 
-test('the numbers of a Constant come back bit by bit, as text and by JSON.stringify', () => {
+test('the numbers of a Constant survive bit by bit, as text and by JSON.stringify', () => {
   const value = [0, -0, 1e-45, 2 ** -126, 3.4028234663852886e38, Infinity, -Infinity, 0.1, 1 / 3, 16777217];
   const shape = [value.length];
   const graph = new Graph();
@@ -43,7 +43,7 @@ test('the numbers of a Constant come back bit by bit, as text and by JSON.string
   }
 });
 
-describe('JSON from a stranger is refused by name', () => {
+describe('invalid JSON is refused by name', () => {
   const tensor = (id: number) => ({
     ...{ id, dtype: 'f32', shape: [2], stride: [1] },
     ...{ layout_type: 'strided', property_type: 'undef' },

@@ -96,7 +96,7 @@ withPython('the graphs of gradients of operations give what the reference gives'
   expectWithin(await cases.run(), 5e-6);
 });
 
-test('each operation of the table is in a case', async () => {
+test('each operation of the table has a case', async () => {
   const seen = new Set(['Sdpa', 'SdpaBackward', 'Wildcard']); // sdpa.test.ts; refused
   for (const [, build] of [...withGradients, ...exact]) {
     const g = new GraphBuilder();

@@ -88,20 +88,17 @@ test.skipIf(python === undefined)('a result of shape [] is gathered too', { time
 });
 
 test.skipIf(python === undefined)(
-  'a block gets the best kernel of its device, and those of CUDA what their schemas say',
+  "a block gets the best kernel of its device, and CUDA's kernels get the arguments of their schemas",
   { timeout },
   async () => {
     await runPython(['-m', 'src.formats.torch.python.attention.test_kernels'], project);
   },
 );
 
-test.skipIf(!(await hasModule('ruff', python)))(
-  'a linter finds nothing to say about the Python files',
-  async () => {
-    await runPython(['-m', 'ruff', 'check', '.'], project);
-    await runPython(['-m', 'ruff', 'format', '--check', '.'], project);
-  },
-);
+test.skipIf(!(await hasModule('ruff', python)))('a linter finds no problem in the Python files', async () => {
+  await runPython(['-m', 'ruff', 'check', '.'], project);
+  await runPython(['-m', 'ruff', 'format', '--check', '.'], project);
+});
 
 test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
   'attention on %i ranks is dense attention, with every option and in both orders',
@@ -116,7 +113,7 @@ test.skipIf(fullPython === undefined).each([1, 2, 3, 4, 8])(
 );
 
 test.skipIf(fullPython === undefined)(
-  'memory falls with the number of ranks, and nothing is as large as the scores',
+  'memory falls with the number of ranks, and no tensor is as large as the scores',
   { timeout },
   async () => {
     expect(await runPython(['-m', 'src.formats.torch.python.attention.test_memory'], project)).toContain(

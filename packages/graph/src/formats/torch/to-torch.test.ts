@@ -78,7 +78,7 @@ test('numbers of constants and results have the dtypes of their tensors', () => 
   expect(model).toContain(`"t${index.id}": t${index.id}.int(),`);
 });
 
-test('a seed that a function has as a number is a number in the module', () => {
+test('a seed that is a number in the function is a number in the module', () => {
   const dropped = ({ x }: Record<'x', Variable>) => dropout(x, 2n ** 40n + 7n, 3, { p: 0.5 });
   const { graph, constants } = traceGraph(dropped, { x: [8] });
   const files = toTorch(graph, { constants });
@@ -116,7 +116,7 @@ describe('sums over some of the ranks', () => {
   });
 });
 
-test('an export has all that it needs', () => {
+test('an export has all files that it needs', () => {
   const { g, options } = attention();
   const names = Object.keys(toTorch(g.graph, options)).map(path => path.replace('small/', ''));
   expect(names.sort()).toEqual(['README.md', '__init__.py', 'model.py', ...Object.keys(runtimeFiles)].sort());

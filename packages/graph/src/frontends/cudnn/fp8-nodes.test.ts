@@ -114,7 +114,7 @@ function expectSame(got: Tensor, want: Tensor, name: string): void {
 
 describe.each(Object.entries(variants))('%s', (_name, variant) => {
   test.each(Object.entries({ forward, backward }))(
-    '%s: operations give what one gives',
+    '%s: the operations give the results of the single operation',
     async (_pass, write) => {
       for (const engine of ['reference', 'cpu', ...(variant.onGpu ? ['webgpu'] : [])]) {
         const expected = await results(engine, b => write(b, variant, 'unified'));

@@ -34,7 +34,7 @@ async function gradientsOf(implementation: 'unified' | 'composite', generateStat
   };
 }
 
-test('the gradients of one operation are those of the operations, and one operation again', async () => {
+test('the gradients of the single operation equal those of the operations, and are one operation again', async () => {
   const [one, many] = [await gradientsOf('unified', true), await gradientsOf('composite', true)];
   expect([one.kinds, one.outputs]).toEqual([['sdpa-backward'], 2]);
   one.values.forEach((list, n) => {

@@ -25,7 +25,7 @@ const close = (a: Tensor, e: Tensor, digits = 5): void => {
   });
 };
 
-test('every result of forward in the shape that cuDNN gives it', async () => {
+test("every result of forward has cuDNN's shape", async () => {
   const { b, q, k, v, bound } = operands();
   const node = sdpa(b.graph, {
     ...{ q, k, v, generateStats: true, statsUseLog2: true, scoreMax: true, scoreSumExp: true, rngDump: true },

@@ -38,7 +38,7 @@ describe.each(streams)('with the seed %s and the offset %s as numbers of the pro
     f.release();
   });
 
-  test('the operation Dropout draws the mask that it draws for bound numbers', async () => {
+  test('the operation Dropout draws the same mask as for bound numbers', async () => {
     const constant = compile(engine, ({ x }) => dropout(x, seed, offset, { p: 0.5 }), { x: shape });
     const number = { shape: [], dtype: 'i64' } as const;
     const specs = { x: shape, seed: number, offset: number };
@@ -77,7 +77,7 @@ test('the offset is 0 unless given', async () => {
   f.release();
 });
 
-test('a constant that its dtype does not have is refused, not truncated', () => {
+test('a constant that its dtype cannot represent is refused, not truncated', () => {
   const whole = { x: { shape: [2], dtype: 'i32' } } as const;
   expect(() => evalShape(({ x }) => greater(x, 1.5), whole)).toThrow('must be an integer in [-2147483648');
   expect(() => evalShape(({ x }) => dropout(x, 1.5, 0, { p: 0.5 }), { x: [2] })).toThrow('a safe integer');

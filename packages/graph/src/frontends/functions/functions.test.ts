@@ -50,7 +50,7 @@ test('a function of named tensors runs, with numbers and host tensors as constan
   await expect(f({ x: row(1, 2) })).rejects.toThrow('released');
 });
 
-test('constants stay until the last call has ended, and tensors of the caller longer', async () => {
+test('constants live until the last call has ended, and tensors of the caller longer', async () => {
   const released = new Set<Tensor>();
   const release = (tensor: Tensor): void => {
     released.add(tensor);
@@ -85,7 +85,7 @@ test('results have the structure that the function gives them', async () => {
   f.release();
 });
 
-test('results are written to memory of the caller', async () => {
+test("results are written to the caller's memory", async () => {
   const f = compile(engine, ({ x }) => [multiply(x, x), add(x, 1)], { x: [1, 2] });
   const own = Tensor.zeros([1, 2]);
   const [square] = await f({ x: row(3, 4) }, [own]);
@@ -109,7 +109,7 @@ test('shapes are inferred without an engine', () => {
   expect(shapes).toEqual({ shape: [3, 2], dtype: 'f16' });
 });
 
-describe('errors say what is wrong', () => {
+describe('errors name the mistake', () => {
   const specs = { x: [2, 3] } as const;
   test.each<readonly [string, (inputs: { readonly x: Variable }) => Variable, string]>([
     ['shapes that do not fit, from their line', ({ x }) => matmul(x, x), 'MatMul'],
@@ -133,7 +133,7 @@ describe('errors say what is wrong', () => {
     expect(() => compile(engine, fn, specs)).toThrow(message);
   });
 
-  test('an operation outside of a function', () => {
+  test('an operation outside a function', () => {
     expect(() => constant(1)).toThrow('can only be called in a traced function');
   });
 

@@ -33,7 +33,7 @@ const refused = [
   'ops.compile(engine, ({ a }) => a, { a: [1] })({ b: 1 });',
 ];
 
-test('the compiler takes the operands, attributes and inputs that there are, and refuses others', () => {
+test('the compiler accepts existing operands, attributes and inputs, and refuses others', () => {
   expect(refusedLines([...start, ...accepted])).toEqual([]);
   expect(refusedLines([...start, ...refused])).toEqual(refused.map((_, n) => n + 1 + start.length));
 });

@@ -18,7 +18,7 @@ test.each([
   expect(await runOperation('Slice', [a], attrs)).toEqual([expected]);
 });
 
-test('Slice of integers keeps them', async () => {
+test('Slice keeps integers', async () => {
   const large = ids([2 ** 30 + 1, 5], [2]);
   expect(await runOperation('Slice', [large], { axis: 0, size: 1 }, ['i32'])).toEqual([[2 ** 30 + 1]]);
 });
@@ -35,14 +35,14 @@ test.each([
   await expect(runOperation('Slice', [a], attrs)).rejects.toThrow(message);
 });
 
-test('SliceBackward puts gradients back where they were taken', async () => {
+test('SliceBackward puts gradients at the positions of the sliced elements', async () => {
   const attrs = { axis: 1, start: 4, step: -2, extent: 5 };
   expect(await runOperation('SliceBackward', [{ values: [1, 2, 3, 4], shape: [2, 2] }], attrs)).toEqual([
     [0, 0, 2, 0, 1, 0, 0, 4, 0, 3],
   ]);
 });
 
-test('Pad puts a value around', async () => {
+test('Pad surrounds a tensor with a value', async () => {
   const attrs = { before: [0, 1], after: [1, 0], value: 9 };
   expect(await runOperation('Pad', [a], attrs)).toEqual([[9, 1, 2, 3, 9, 4, 5, 6, 9, 9, 9, 9]]);
   await expect(runOperation('Pad', [a], { before: [1], after: [1] })).rejects.toThrow(
@@ -50,7 +50,7 @@ test('Pad puts a value around', async () => {
   );
 });
 
-test('Concat joins, in order, as many tensors as there are', async () => {
+test('Concat joins any number of tensors in order', async () => {
   expect(await runOperation('Concat', [a, b], { axis: 1 })).toEqual([[1, 2, 3, 7, 8, 4, 5, 6, 9, 10]]);
   expect(await runOperation('Concat', [a, b, a], { axis: -1 })).toEqual([
     [1, 2, 3, 7, 8, 1, 2, 3, 4, 5, 6, 9, 10, 4, 5, 6],
@@ -64,7 +64,7 @@ test('Concat joins, in order, as many tensors as there are', async () => {
   );
 });
 
-test('Split takes apart what Concat joins', async () => {
+test('Split reverses Concat', async () => {
   expect(await runOperation('Split', [a], { axis: 1, sizes: [2, 0, 1] }, ['f32', 'f32', 'f32'])).toEqual([
     [1, 2, 4, 5],
     [],
@@ -103,14 +103,14 @@ test('Take has a gradient with unsigned indices', async () => {
   await checkGradients(g, g.op('Take', [src, g.input([2], { dtype: 'u32', values: [2, 0] })], {}), [src]);
 });
 
-test('Take takes slices along any axis, counted from the end where negative', async () => {
+test('Take takes slices along any axis, and counts negative indices from the end', async () => {
   expect(await runOperation('Take', [a, ids([2, -3, 1, -1], [2, 2])], { axis: 1 })).toEqual([
     [3, 1, 2, 3, 6, 4, 5, 6],
   ]);
   expect(await runOperation('Take', [a, ids([-1], [])], {})).toEqual([[4, 5, 6]]);
 });
 
-test('TensorScatter writes a part, from another place in each entry, and leaves out what lies outside', async () => {
+test('TensorScatter writes an update at a different position in each entry, and skips elements outside', async () => {
   const update = { values: [10, 20, 30, 40], shape: [2, 2] };
   const run = (...first: number[]) =>
     runOperation('TensorScatter', [a, update, ids(first, [2])], { axis: 1 });

@@ -5,7 +5,7 @@ import { runOperation } from '../../../testing/compare/run-operation.ts';
 
 const a = { values: [1, 5, 5, 4, -2, 4], shape: [2, 3] };
 
-test('ArgMax gives the first of the largest', async () => {
+test('ArgMax gives the first of several largest elements', async () => {
   expect(await runOperation('ArgMax', [a], {}, ['i32'])).toEqual([[1, 0]]);
   expect(await runOperation('ArgMax', [a], { axis: 0, keep_dims: true }, ['i32'])).toEqual([[1, 0, 0]]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runOperation } from '../../../testing/compare/run-operation.ts';
 
-test('the gradient of softmax is that of a difference quotient', async () => {
+test('the gradient of softmax equals a difference quotient', async () => {
   const values = [0.3, -0.2, 0.9];
   const dy = [1, -2, 0.5];
   const exact = (kind: string, t: readonly number[]): number => {

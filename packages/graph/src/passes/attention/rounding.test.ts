@@ -33,7 +33,7 @@ describe('probabilities in 8 bits', () => {
     expect(kernelsOf(graph, bindings)).toEqual(['quantized-sdpa attention']);
   });
 
-  test('are rounded behind dropout, and may have another scale on the way back', async () => {
+  test('are rounded after dropout, and may be dequantised with another scale', async () => {
     const { graph, bindings } = rounded('u8', { scales: [1 / 64] }, { scales: [1 / 63] }, true);
     await expectSame(graph, bindings);
     expect(kernelsOf(graph, bindings)).toEqual(['quantized-sdpa attention']);
@@ -60,7 +60,7 @@ describe('probabilities in 8 bits', () => {
   });
 });
 
-describe('probabilities that are multiplied before they are rounded, their largest being a result', () => {
+describe('probabilities that are multiplied before they are rounded, with their largest value as a result', () => {
   const by1 = { scales: [1] };
   /** @param factor the factor of the probabilities. */
   const multiplied = (

@@ -26,7 +26,7 @@ function attention(readsOf: (g: GraphBuilder, s: LogicalTensor) => Reads = () =>
   return g;
 }
 
-test('a softmax that is written out is one', async () => {
+test('a decomposed softmax is recognised', async () => {
   const { graph, bindings } = attention();
   await expectSame(graph, bindings);
   expect(kernelsOf(graph, bindings)).toEqual(['sdpa-training attention']);
@@ -42,7 +42,7 @@ test.each<readonly [string, Parameters<typeof attention>[0]]>([
   expect(kernelsOf(graph, bindings).join()).not.toContain('attention');
 });
 
-test('a softmax without a maximum may be of any function of the scores', async () => {
+test('a softmax without a maximum may take any function of the scores', async () => {
   const g = new GraphBuilder();
   const s = g.op('MatMul', [g.input([B, H, Sq, D]), g.input([B, H, Skv, D])], { transpose_b: true });
   const e = g.op('Exp', [g.op('Tanh', [s])]);

@@ -57,7 +57,7 @@ describe('so it does if the gradient of the output depends on the output', () =>
     expect(backward.nodes.some(({ kind }) => kind === 'SoftMaxBackward')).toBe(false);
   });
 
-  test('as that of a norm behind a projection does, in two layers', async () => {
+  test('as that of a norm after a projection does, in two layers', async () => {
     const g = new GraphBuilder();
     const [B, S, H, D] = [2, 5, 2, 3];
     const x = g.input([B, S, H * D]);

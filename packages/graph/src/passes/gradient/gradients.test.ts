@@ -92,7 +92,7 @@ describe('gradients of other operations', () => {
   });
 });
 
-describe('gradients of what is around attention', () => {
+describe('gradients of operations around attention', () => {
   test.each([true, false])('reductions, keeping their dimensions: %s', async keep_dims => {
     const g = new GraphBuilder();
     const x = g.input([3, 4, 2]);
@@ -150,7 +150,7 @@ describe('gradients of what is around attention', () => {
   });
 });
 
-test('what is needed twice is computed once', () => {
+test('a tensor that is needed twice is computed once', () => {
   const g = new GraphBuilder();
   const x = g.input([3]);
   const y = g.op('Exp', [g.op('Tanh', [x])]);
@@ -199,7 +199,7 @@ test('equal operands each get half of the gradient, and equal extrema share it',
   expect(await gradientOf([0, 0], (g, x) => g.op('ReduceL2', [x], axes))).toEqual([0, 0]);
 });
 
-test('every operation has a gradient or says why it has none', () => {
+test('every operation has a gradient or a reason why it has none', () => {
   const without = operations
     .filter(({ gradient, noGradient }) => !gradient && noGradient === undefined)
     .map(({ kind }) => kind);

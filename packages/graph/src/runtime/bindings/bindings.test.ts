@@ -106,7 +106,7 @@ describe('ids of bindings', () => {
       message: `bindings has '${key}', which is the id of no tensor of the graph${hint}`,
     });
 
-  test('of unknown tensors are refused, however the graph is run, with a hint at what is unbound', async () => {
+  test('of unknown tensors are refused, however the graph is run, with a hint at the unbound tensor', async () => {
     const { g, product, y } = example();
     const { graph } = g;
     const wrong = { ...g.bindings, 999: Tensor.zeros([2, 3]) };

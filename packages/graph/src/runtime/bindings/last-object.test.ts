@@ -7,7 +7,7 @@ import { LastObject } from './last-object.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('is the object that was set last, until there is none', () => {
+test('is the object that was set last, until it is removed', () => {
   const last = new LastObject<object>();
   const [a, b] = [{}, {}];
   expect(last.is(a)).toBe(false);

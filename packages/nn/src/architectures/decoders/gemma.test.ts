@@ -38,7 +38,7 @@ test('Gemma 2 caps scores and logits, scales embeddings and alternates windows',
   expect(decoder.norms.afterFeedForward).toBe('post_feedforward_layernorm');
 });
 
-test('Gemma 2 has its published caps where a file does not say, and none where it says null', () => {
+test('Gemma 2 has its published caps if a file does not give them, and none if it gives null', () => {
   const caps = (given: object) => {
     const decoder = decoderOf({ ...sizes, model_type: 'gemma2', ...given });
     return [decoder.attention(0).softcap, decoder.logitSoftcap, decoder.feedForward.activation];
@@ -49,7 +49,7 @@ test('Gemma 2 has its published caps where a file does not say, and none where i
   ]);
 });
 
-test('Gemma 3 takes a base from outside the parameters of its layers if these have none', () => {
+test('Gemma 3 takes a base from outside the parameters of its layers if they have none', () => {
   const decoder = decoderOf({
     ...{ ...sizes, model_type: 'gemma3_text', rope_theta: 100, rope_local_base_freq: 25 },
     layer_types: ['sliding_attention', 'full_attention'],

@@ -30,7 +30,7 @@ describe('both generations of configurations', () => {
   });
 });
 
-test('dynamic scaling begins beyond the length that the model knows', () => {
+test('dynamic scaling begins beyond the trained length', () => {
   const json = { rope_scaling: { rope_type: 'dynamic', factor: 2 } };
   expectFrequencies(ropeOf(json, 128).frequencies, plain);
   const base = 10_000 * ((2 * 256) / 128 - 1) ** (8 / 6);
@@ -54,7 +54,7 @@ test("Llama 3's scaling slows wavelengths that are both long and short, as trans
   expectFrequencies(got, [1, 0.1 / 8, 0.01 / 8, 0.001 / 8]);
 });
 
-test('YaRN leaves what turns fast, divides what turns slowly, and scales attention', () => {
+test('YaRN keeps fast rotations, divides slow ones, and scales attention', () => {
   const scaling = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 };
   const { frequencies, factor } = ropeOf({ rope_scaling: scaling });
   expect(factor).toBeCloseTo(0.1 * Math.log(4) + 1, 12);

@@ -35,7 +35,7 @@ function mutated(number: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-test(`${count} changed headers of seed ${seed} give a typed error, or tensors of the size that they say`, {
+test(`${count} changed headers of seed ${seed} give a typed error, or tensors of the stated size`, {
   timeout,
 }, async () => {
   let refused = 0;

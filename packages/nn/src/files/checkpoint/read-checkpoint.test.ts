@@ -64,7 +64,7 @@ test('an index of many tensors is read in a time that grows with their number', 
   await expect(namesOf(files)).rejects.toThrow("'t0' is missing");
 }, 30_000);
 
-test('a shard of which nothing is wanted is not opened', async () => {
+test('a shard without requested tensors is not opened', async () => {
   const { '1.safetensors': _, ...rest } = shards;
   expect(await namesOf(filesOf(rest), name => name === 'b')).toEqual(['2.safetensors:b']);
 });
@@ -105,7 +105,7 @@ test.each<readonly [string, Readonly<Record<string, Uint8Array>>, string]>([
   await expect(namesOf(filesOf(present))).rejects.toThrow(message);
 });
 
-test('a folder of Node, and single tensors of a file of it', async () => {
+test('a folder in Node, and single tensors of one of its files', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'checkpoint-'));
   try {
     for (const [name, bytes] of Object.entries(shards)) writeFileSync(join(folder, name), bytes);

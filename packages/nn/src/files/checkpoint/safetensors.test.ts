@@ -80,7 +80,7 @@ test.each<readonly [string, Uint8Array, readonly number[]]>([
   expect([...(read?.data ?? [])]).toEqual(values);
 });
 
-test('an integer beyond 32 bits is refused with its place', async () => {
+test('an integer beyond 32 bits is refused with its position', async () => {
   const data = new Uint8Array(new BigInt64Array([1n, 2n ** 40n]).buffer);
   const header = { t: { dtype: 'I64', shape: [2], data_offsets: [0, 16] } };
   await expect(readAll(fileOf(header, data))).rejects.toThrow(
@@ -88,7 +88,7 @@ test('an integer beyond 32 bits is refused with its place', async () => {
   );
 });
 
-test('only the tensors that are selected are given', async () => {
+test('only the selected tensors are returned', async () => {
   expect([...(await readAll(inChunks(file, 5), name => name === 'ids')).keys()]).toEqual(['ids']);
 });
 
@@ -145,7 +145,7 @@ test.each<readonly [string, Uint8Array, string]>([
     fileOf({ a: entry(0, 4) }, new Uint8Array(9)),
     'continues after its last tensor',
   ],
-])('a file that is wrong is refused with the place: %s', async (_, bytes, message) => {
+])('a damaged file is refused with the position: %s', async (_, bytes, message) => {
   for (const source of [bytes, inChunks(bytes, 7)]) {
     const error: unknown = await readAll(source).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CheckpointError);
@@ -153,7 +153,7 @@ test.each<readonly [string, Uint8Array, string]>([
   }
 });
 
-test('what ends early ends its source', async () => {
+test('a reader that stops early cancels its source', async () => {
   let closed = false;
   async function* source(): AsyncGenerator<Uint8Array> {
     try {

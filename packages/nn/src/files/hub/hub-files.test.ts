@@ -83,7 +83,7 @@ test('a missing file is null, and the error for a file that is not public asks f
   await expect(load(hubFiles({ id: 'owner/open', baseUrl: 'http://127.0.0.1:1' }))).rejects.toThrow(HubError);
 });
 
-test('an id or a revision that would leave its place is refused', () => {
+test('an id or a revision that would change the path is refused', () => {
   expect(() => hubFiles({ id: '../x', baseUrl })).toThrow("id must be 'owner/name', got '../x'");
   expect(() => hubFiles({ id: 'a/b', revision: '../..', baseUrl })).toThrow('revision must be');
 });
@@ -96,7 +96,7 @@ test('a file that was loaded comes from the cache, without a request', async () 
   expect(requests).toEqual([]);
 });
 
-test('an interrupted download resumes after its last whole part', async () => {
+test('an interrupted download resumes after its last complete part', async () => {
   const cache = memoryCache();
   const files = hubFiles({ id: 'owner/open', baseUrl, cache });
   state.cutAfter = 6 << 20;
@@ -117,7 +117,7 @@ test('a signal ends a download with its own reason', async () => {
 });
 
 test.each([true, false])(
-  'a download that was cut off behind its last byte is whole: length told %s',
+  'a download that was cut off after its last byte is complete: length told %s',
   async told => {
     bytes = data.subarray(0, 8 << 20);
     Object.assign(state, { cutAfter: Number.POSITIVE_INFINITY, tellsLength: told });
@@ -141,7 +141,7 @@ test.each([true, false])(
   },
 );
 
-test('where the server has another file by then, it is loaded from its start', async () => {
+test('if the server then has another file, it is loaded from the start', async () => {
   const cache = memoryCache();
   const files = hubFiles({ id: 'owner/open', baseUrl, cache });
   state.cutAfter = 6 << 20;

@@ -46,7 +46,7 @@ test.each<[string, ModelFiles, number | null]>([
   expect(read).toBe(bytes.length);
 });
 
-test('a file that is missing stays missing', async () => {
+test('a missing file stays null', async () => {
   const files = withProgress(folderFiles(folder), () => expect.unreachable());
   expect(await files.open('config.json')).toBeNull();
 });

@@ -33,7 +33,7 @@ test('a model is a module of at most 500 lines, with its weights under their nam
 });
 
 test.skipIf(fullPython === undefined)(
-  'a model trains in PyTorch as here, on one process and on ranks, with texts of one length and of several',
+  'a model trains in PyTorch as here, in one process and on ranks, with texts of one length and of several',
   { timeout: 600_000 },
   async () => {
     const published = join(sharedDir() ?? '', 'vectors/models/llama');

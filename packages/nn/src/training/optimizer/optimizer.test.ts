@@ -63,7 +63,7 @@ test('steps that write in place give the bits of steps that write elsewhere', as
     expect(state.get(`${name}.weight`)?.toFloat32()).toEqual(expected[name].toFloat32());
 });
 
-test('a step that fails midway says that parameters are not whole, and so does what asks for them', async () => {
+test('after a step that fails midway, the step and later calls report inconsistent parameters', async () => {
   const engine = cpuEngine();
   let left = Number.POSITIVE_INFINITY;
   const prepare: typeof engine.primitives.prepare = (...primitive) => {

@@ -24,7 +24,7 @@ function placesOf({ shape, strides, offset }: Layout): number[] {
 
 const shapes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 });
 
-test('a tensor is found where the elements of its memory were moved to', () => {
+test('the layout of a tensor follows the elements of its memory through moves', () => {
   const cases = shapes.chain(shape =>
     fc.tuple(
       fc.constant(shape),
@@ -59,7 +59,7 @@ test('a tensor is found where the elements of its memory were moved to', () => {
   expect(found).toBeGreaterThan(90);
 });
 
-test('dimensions that are one in memory, but not where they move to, have no strides', () => {
+test('dimensions that are contiguous in memory, but not at their destination, have no strides', () => {
   const apart: Layout = { shape: [3, 4], strides: [1, 3], offset: 0 };
   expect(placeThrough(dense([12]), dense([3, 4]), apart)).toBeNull();
   expect(placeThrough(dense([3, 2, 2]), dense([3, 4]), apart)?.strides).toEqual([1, 6, 3]);

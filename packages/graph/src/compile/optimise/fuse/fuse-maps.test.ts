@@ -38,7 +38,7 @@ const compiledPrimitivesOf = ({ graph, bindings }: GraphBuilder): Promise<Record
   });
 
 describe('a chain of elementwise operations is one map', () => {
-  test('behind a product, with operands that are broadcast', async () => {
+  test('after a product, with broadcast operands', async () => {
     const g = new GraphBuilder();
     const y = g.op('MatMul', [g.input([3, 4]), g.input([4, 5])]);
     const biased = g.op('BiasAdd', [y, g.input([5])]);
@@ -49,7 +49,7 @@ describe('a chain of elementwise operations is one map', () => {
     expect(await primitivesOf(g)).toEqual({ matmul: 1, map: 2 });
   });
 
-  test('and a map that one of its readers reads twice is computed again by each reader', async () => {
+  test('and a map that a reader reads twice is computed again by each reader', async () => {
     const g = new GraphBuilder();
     const x = g.input([2, 3]);
     const t = g.op('Neg', [x]);
@@ -61,7 +61,7 @@ describe('a chain of elementwise operations is one map', () => {
     expect(await compiledPrimitivesOf(g)).toEqual({ map: 3, matmul: 3 });
   });
 
-  test('that reads one of its tensors twice; what it joins is another', async () => {
+  test('that reads one of its tensors twice, and joins another tensor', async () => {
     const g = new GraphBuilder();
     const x = g.input([2, 3]);
     const t = g.op('Tanh', [x]);
@@ -95,7 +95,7 @@ describe('a chain of elementwise operations is one map', () => {
     await expectSame(g.graph, g.bindings);
   });
 
-  test('as far as a device binds tensors', async () => {
+  test('up to the number of tensors that a device can bind', async () => {
     const g = new GraphBuilder();
     let sum = g.input([2, 2]);
     for (let n = 0; n < 16; n++) sum = g.op('Add', [sum, g.input([2, n % 2 ? 1 : 2])]);
@@ -104,7 +104,7 @@ describe('a chain of elementwise operations is one map', () => {
   });
 });
 
-describe('what lies between two operations is stored', () => {
+describe('the tensor between two operations is stored', () => {
   test('in 16 bits, as it is rounded', async () => {
     const g = new GraphBuilder();
     const x = g.input([2, 2], { values: [1, 1.001, 1.01, 257] });
@@ -123,7 +123,7 @@ describe('what lies between two operations is stored', () => {
     expect(await primitivesOf(g)).toEqual({ map: 2 });
   });
 
-  test('when the next one broadcasts it, and would compute it often', async () => {
+  test('when the next operation broadcasts it, and would compute it repeatedly', async () => {
     const g = new GraphBuilder();
     g.op('Add', [g.op('Exp', [g.input([3])]), g.input([4, 3])]);
     await expectSame(g.graph, g.bindings);

@@ -22,7 +22,7 @@ const softmax = (from: number, to: number): PrimitiveStep => ({
 const placesOf = (steps: readonly PrimitiveStep[], values: readonly ProgramValue[]): number[][] =>
   groupSteps(steps, values, () => true).map(({ place, members }) => [place, members.length]);
 
-test('a map joins the latest step, as long as nothing reads a result', () => {
+test('a map joins the latest step if nothing reads a result in between', () => {
   const values = [given(0), temporary, temporary, result(1)];
   expect(placesOf([map([0], 1), map([0], 2), map([1, 2], 3)], values)).toEqual([[2, 3]]);
 });
@@ -32,7 +32,7 @@ test('a map joins an earlier step that wrote its inputs', () => {
   expect(placesOf([map([0], 1), softmax(1, 2), map([1], 3)], values)).toEqual([[0, 2]]);
 });
 
-test('a map stays where it is if another step reads or writes its result before', () => {
+test('a map does not move if another step reads or writes its result before', () => {
   const values = [given(0, 1), temporary, temporary, result(1)];
   expect(placesOf([map([0], 1), softmax(1, 2), softmax(1, 3), map([1], 2)], values)).toEqual([
     [0, 1],
@@ -40,7 +40,7 @@ test('a map stays where it is if another step reads or writes its result before'
   ]);
 });
 
-test('a map that reads a later result, or memory that is written again, stays where it is', () => {
+test('a map that reads a later result, or memory that is written again, does not move', () => {
   const values = [given(0), temporary, temporary, result(1)];
   expect(placesOf([map([0], 1), softmax(1, 2), map([1, 2], 3)], values)).toEqual([
     [0, 1],
@@ -52,7 +52,7 @@ test('a map that reads a later result, or memory that is written again, stays wh
   ]);
 });
 
-test('a map whose result may overwrite an input stays behind the last step that reads the input', () => {
+test('a map whose result may overwrite an input stays after the last step that reads the input', () => {
   const steps = [map([0], 1), softmax(1, 2), map([1], 3)];
   expect(placesOf(steps, [given(0), temporary, result(1), temporary])).toEqual([[0, 2]]);
   expect(placesOf(steps, [given(0, 8), temporary, result(1), result(2)])).toEqual([[0, 2]]);

@@ -228,7 +228,7 @@ const cases: Readonly<Record<string, Make>> = {
   },
 };
 
-test('every operation that has a translation is tried', () => {
+test('every operation that has a translation is exported', () => {
   expect(Object.keys(cases).sort()).toEqual(Object.keys(translations).sort());
 });
 

@@ -26,25 +26,30 @@ const engine = cpuEngine();
 const opsets = [14, 18];
 
 describe.each(opsets)('attention as exporters of operator set %i decompose it', opset => {
-  test.each(Object.entries(exportedAttention))('%s is one partition, and right', async (_, write) => {
-    const writer = new ModelWriter(opset);
-    const output = write(writer);
-    const bytes = writer.model(output);
-    const inputs = exportedInputs();
-    const model = await fromOnnx(bytes);
-    const { graph } = model.graph();
-    expect(graph.partitions().filter(({ kind }) => kind.startsWith('sdpa'))).toHaveLength(1);
-    const left = new Set(graph.partitions().flatMap(({ kind, ops }) => (kind.startsWith('sdpa') ? [] : ops)));
-    const kinds = graph.nodes.filter(({ id }) => left.has(id)).map(({ kind }) => kind);
-    expect(kinds.filter(kind => ['MatMul', 'SoftMax', 'Exp'].includes(kind))).toEqual([]);
-    const results = await model.run(engine, inputs);
-    const fed = await runOnnx(bytes, inputs, { int64: ['mask'] });
-    expectClose(results[output] as Tensor, fed[output]);
-    model.release();
-  });
+  test.each(Object.entries(exportedAttention))(
+    '%s is one partition, with the right results',
+    async (_, write) => {
+      const writer = new ModelWriter(opset);
+      const output = write(writer);
+      const bytes = writer.model(output);
+      const inputs = exportedInputs();
+      const model = await fromOnnx(bytes);
+      const { graph } = model.graph();
+      expect(graph.partitions().filter(({ kind }) => kind.startsWith('sdpa'))).toHaveLength(1);
+      const left = new Set(
+        graph.partitions().flatMap(({ kind, ops }) => (kind.startsWith('sdpa') ? [] : ops)),
+      );
+      const kinds = graph.nodes.filter(({ id }) => left.has(id)).map(({ kind }) => kind);
+      expect(kinds.filter(kind => ['MatMul', 'SoftMax', 'Exp'].includes(kind))).toEqual([]);
+      const results = await model.run(engine, inputs);
+      const fed = await runOnnx(bytes, inputs, { int64: ['mask'] });
+      expectClose(results[output] as Tensor, fed[output]);
+      model.release();
+    },
+  );
 });
 
-test('probabilities that are replaced where any key is hidden are no guarded softmax', async () => {
+test('probabilities that are replaced if any key is hidden are not a guarded softmax', async () => {
   const w = new ModelWriter(18);
   const none = w.floats([Number.NEGATIVE_INFINITY]);
   const [q, k, v] = ['q', 'k', 'v'] as const;

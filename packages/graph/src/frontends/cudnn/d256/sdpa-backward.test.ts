@@ -175,7 +175,7 @@ describe('the class', () => {
     for (const name of ['dq', 'dk', 'dv'] as const) expectClose(scaled[name], other[name]);
   });
 
-  test.each([NaN, -Infinity, 1e39])('refuses a scale of %d, also when it is executed', async scaleSoftmax => {
+  test.each([NaN, -Infinity, 1e39])('refuses a scale of %d, also in execute', async scaleSoftmax => {
     const { tensors } = dense();
     const samples = { ...tensors, dq: tensors.q, dk: tensors.k, dv: tensors.v };
     const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT', argument: 'scaleSoftmax' });
@@ -228,7 +228,7 @@ describe('the class', () => {
   });
 });
 
-describe('calls that the document forbids are refused', () => {
+describe("calls that cuDNN's documentation forbids are refused", () => {
   const { tensors } = dense();
   const { tensors: tokens } = packed();
   const small = (t: Tensor): Tensor => t.slice(t.shape.length - 1, 0, 128);

@@ -151,7 +151,7 @@ test.each([
   [-3e38, -inf],
   [2049, 2048],
   [0.1, 0.0999755859375],
-])('%f, which is known, becomes %f as a float of 16 bits', async (x, rounded) => {
+])('the constant %f becomes %f as a 16-bit float', async (x, rounded) => {
   const half = { to: { int: 10 } };
   const bytes = encodeModel({
     ...{ name: 'half', opset: 18, inputs: [] },
