@@ -29,7 +29,7 @@ async function bundleFrom(module: string, ...names: string[]): Promise<string> {
   return outputFiles[0].text;
 }
 
-test('a page that only runs forward carries no backward kernels', async () => {
+test('a page that only runs forward contains no backward kernels', async () => {
   for (const name of ['planSdpa', 'sdpa']) {
     const code = await bundleOf('createContext', name);
     expect(code).toContain('attention forward');
@@ -37,13 +37,13 @@ test('a page that only runs forward carries no backward kernels', async () => {
   }
 });
 
-test('a context alone carries no kernels but the one that gathers tensors', async () => {
+test('a context alone contains only the kernel that gathers tensors', async () => {
   const code = await bundleOf('createContext');
   expect(code).toContain('source_base');
   expect(code).not.toMatch(/score4|attention (forward|delta|dq)/);
 });
 
-test('kernels alone carry nothing that makes plans', async () => {
+test('kernels alone contain no code for plans', async () => {
   const made = /beginComputePass|createComputePipeline|pushErrorScope/;
   expect(await bundleOf('sdpa', 'sdpaBackward', 'planSdpa')).not.toMatch(made);
   expect(await bundleOf('createContext')).toMatch(made);
@@ -59,13 +59,13 @@ test('a page starts without the code that a context loads beside the device', as
   }
 });
 
-test('calls without 8-bit arithmetic carry none of it', async () => {
+test('calls without 8-bit arithmetic contain no code for it', async () => {
   const fp8 = /attention (dequantise|fp8 output|amax clear)|block_rounded|fp8_base/;
   expect(await bundleOf('createContext', 'sdpa', 'sdpaBackward', 'sdpaVjp')).not.toMatch(fp8);
   expect(await bundleOf('planSdpa')).toMatch(fp8);
 });
 
-test('calls carry neither f16 arithmetic, nor prefetch, nor subgroup statistics', async () => {
+test('calls contain no code for f16 arithmetic, prefetch or subgroup row reductions', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
   for (const own of ['fn exceeds', 'prefetches ', 'fn take_place']) {
     expect(code).not.toContain(own);
@@ -78,12 +78,12 @@ test('everything eager stays below 54 KB gzipped', async () => {
   expect(gzipSync(code).length).toBeLessThan(54_000);
 });
 
-test('calls without mods carry nothing that works on expressions', async () => {
+test('calls without mods contain no code for expressions', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
   expect(code).not.toMatch(/expr_floor_div|is not a constant of type/);
   expect(await bundleOf('planSdpa')).toContain('expr_floor_div');
 });
 
-test('what finds subgroup matrices is loaded only on devices that can have them', async () => {
+test('the code that finds subgroup matrices is loaded only on devices that may have them', async () => {
   expect(await bundleOf('createContext')).not.toContain('subgroup_matrix_left');
 });

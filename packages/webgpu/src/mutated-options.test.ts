@@ -160,7 +160,7 @@ const isPlain = (value: unknown): boolean =>
 
 const { seed, count, timeout } = fuzzRun(100, 1);
 
-describe(`mutated arguments of seed ${seed} are refused by an error of ours, or accepted`, {
+describe(`mutated arguments of seed ${seed} are refused by a typed error, or accepted`, {
   timeout,
 }, () => {
   test.each(calls)('%s', async (name, base, call) => {

@@ -200,7 +200,7 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     expectError(error, InvalidArgumentError, argument, /must be |is not an option/);
   });
 
-  test('taking the kernels of no trace', async () => {
+  test('taking the kernels of a value that is not a trace', async () => {
     const error = await takeTrace(any(ctx)).catch((e: unknown) => e);
     expectError(error, InvalidArgumentError, 'trace', /must be made by createTrace, got GpuContext/);
   });

@@ -18,7 +18,7 @@ const wave = (shape: readonly number[], phase: number): Tensor =>
     shape,
   );
 
-describe('attention with stored scores is the reference', () => {
+describe('attention with stored scores equals the reference', () => {
   it.each([
     { heads: 2, S: 16, D: 16, causal: false },
     { heads: 3, S: 37, D: 20, causal: true },
@@ -57,7 +57,7 @@ describe('attention with stored scores is the reference', () => {
   });
 });
 
-it('says how much the scores take where they do not fit', async () => {
+it('says how much memory the scores take if they do not fit', async () => {
   const shape = { heads: 64, S: 65_536, D: 8, causal: false };
   await expect(naiveAttention(ctx.device, shape)).rejects.toThrow(/the scores take 1099511627776 bytes/);
 });

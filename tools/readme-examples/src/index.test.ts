@@ -41,7 +41,7 @@ test('run returns what an example logs, and fails where the example fails', asyn
   expect(console.log).toBe(log);
 });
 
-test('a log must be what the comment behind it says', async () => {
+test('a log must equal the comment after it', async () => {
   await run("console.log([1, 2], 'three'); // => [1, 2] three");
   await run('console.log(Math.PI); // => 3.14…');
   await run('console.log(1); // a comment of another kind');
@@ -51,6 +51,6 @@ test('a log must be what the comment behind it says', async () => {
   await expect(run('console.log(3.2); // => 3.14…')).rejects.toThrow('The example logs 3.2');
 });
 
-test('packages that are not of the workspace are imported as they are installed', async () => {
+test('packages outside the workspace are imported as installed', async () => {
   await run("import { build } from 'esbuild';\nconsole.log(typeof build); // => function");
 });

@@ -12,15 +12,18 @@ afterEach(() => {
 });
 
 describe('TILEWISE_ADAPTER', () => {
-  test.runIf(isSwiftShaderPackaged())('swiftshader wins over any GPU of the machine', async () => {
-    process.env.TILEWISE_ADAPTER = 'swiftshader';
-    const host = await openGpu();
-    expect(host.description).toMatch(/swiftshader/i);
-    expect(host.kind).toBe('software');
-    expect(host.source).toContain('TILEWISE_ADAPTER=swiftshader');
-  });
+  test.runIf(isSwiftShaderPackaged())(
+    'swiftshader takes precedence over any GPU of the machine',
+    async () => {
+      process.env.TILEWISE_ADAPTER = 'swiftshader';
+      const host = await openGpu();
+      expect(host.description).toMatch(/swiftshader/i);
+      expect(host.kind).toBe('software');
+      expect(host.source).toContain('TILEWISE_ADAPTER=swiftshader');
+    },
+  );
 
-  test.runIf(isSwiftShaderPackaged())('hardware never takes a CPU for a GPU', async () => {
+  test.runIf(isSwiftShaderPackaged())('hardware never accepts a CPU as a GPU', async () => {
     process.env.TILEWISE_ADAPTER = 'swiftshader';
     // Leaves SwiftShader as the only driver that this process can find.
     await openGpu();

@@ -77,7 +77,7 @@ test('toggles come from the environment, and add to those of the null backend', 
   expect((await openGpu({ backend: 'null', toggles: [] })).toggles).toEqual([]);
 });
 
-test('hands Dawn the flags it is given', async () => {
+test('passes the given flags to Dawn', async () => {
   const plain = await openGpu({ backend: 'null' });
   const flagged = await openGpu({
     backend: 'null',

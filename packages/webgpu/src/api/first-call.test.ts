@@ -63,7 +63,7 @@ describe('an eager call whose kernels are not compiled', () => {
     device.destroy();
   });
 
-  test('keeps its place before later calls, and its operands although they are destroyed', async () => {
+  test('is submitted before later calls, and keeps its operands even if they are destroyed', async () => {
     const { device } = await freshDevice();
     const ctx = await createContext({ device });
     const q = ctx.upload(x);
@@ -84,7 +84,7 @@ describe('an eager call whose kernels are not compiled', () => {
     device.destroy();
   });
 
-  test('is known to plans that would overtake it', async () => {
+  test('stops plans that would overtake it', async () => {
     const { device } = await freshDevice();
     const ctx = await createContext({ device });
     const q = ctx.upload(host);
@@ -126,7 +126,7 @@ describe('an eager call whose kernels are not compiled', () => {
   });
 });
 
-test('an engine runs what is compiled at once, so that its inputs may be destroyed', async () => {
+test('an engine runs compiled work at once, so that its inputs may be destroyed', async () => {
   const { device } = await freshDevice();
   const ctx = await createContext({ device });
   const engine = webgpuEngine(ctx);

@@ -10,7 +10,7 @@ beforeEach(async () => {
   ctx = await createContext({ device: (await sharedContext()).device });
 });
 
-test('forward and backward hold their tensors, two floats per query, and nothing of the size of the scores', async () => {
+test('forward and backward take memory for their tensors and two floats per query, and none of the size of the scores', async () => {
   const [S, D] = [1024, 64];
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => ctx.upload(normal([1, 1, S, D], seed)));
   const { o, lse } = sdpa(ctx, q, k, v);
@@ -27,7 +27,7 @@ test('forward and backward hold their tensors, two floats per query, and nothing
   expect(ctx.memory.current).toBe(0);
 });
 
-test('what is given back is used again', async () => {
+test('freed memory is reused', async () => {
   const run = (): void => {
     const inputs = [1, 2, 3].map(seed => ctx.upload(normal([1, 2, 40, 8], seed)));
     const [q, k, v] = inputs;

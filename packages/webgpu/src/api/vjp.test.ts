@@ -42,7 +42,7 @@ test('forward and backward are those of sdpa and sdpaBackward', async () => {
   ctx.destroy();
 });
 
-test('gradients can be chosen, and lse may have a gradient of its own', async () => {
+test('gradients can be chosen, and lse may have its own gradient', async () => {
   const options = { gradients: ['dk', 'dsink'], sink: [0.5, -1, 2, 0] } as const;
   const { q, k, v, dO } = upload();
   const gradients = sdpaVjp(ctx, q, k, v, options).backward(dO, ctx.upload(dLse));
@@ -63,7 +63,7 @@ test('backward may be called again, for another dO', async () => {
   ctx.destroy();
 });
 
-test('optional results are given, and backward does without them', async () => {
+test('optional results are returned, and backward does not need them', async () => {
   const { q, k, v, dO } = upload();
   const vjp = sdpaVjp(ctx, q, k, v, { outputs: { max: true, sumExp: true } });
   vjp.max?.destroy();
@@ -73,7 +73,7 @@ test('optional results are given, and backward does without them', async () => {
   ctx.destroy();
 });
 
-test('release gives back what forward made, and ends backward', () => {
+test('release frees the results of forward, and ends backward', () => {
   const { q, k, v, dO } = upload();
   sdpaVjp(ctx, q, k, v).release();
   const { current } = ctx.memory;
@@ -99,7 +99,7 @@ test.each(['q', 'k', 'v', 'o', 'lse'] as const)('backward reports that %s was de
   ctx.destroy();
 });
 
-test('what backward refuses is refused before forward runs', () => {
+test('options that backward refuses are refused before forward runs', () => {
   const { q, k, v } = upload();
   const { current } = ctx.memory;
   expect(() => sdpaVjp(ctx, q, k, v, { gradients: ['dbias'] })).toThrow(

@@ -10,7 +10,7 @@ const gathered = (spans: Record<string, number>, upTo?: number): string[] => [
   ...tensorsToGather(bindings, { buffers: 3, spans, upTo }),
 ];
 
-test('small tensors are gathered before large ones, and no more than must', () => {
+test('small tensors are gathered before large ones, and no more than necessary', () => {
   expect(gathered({ bias: 1e6, seqLensQ: 2, alibi: 8 })).toEqual(['seqLensQ', 'alibi']);
   expect(gathered({ bias: 1e6, seqLensQ: 2e6, alibi: 8 })).toEqual(['alibi', 'bias']);
   expect(gathered({ bias: 1e6, seqLensQ: 2, alibi: 8 }, 100)).toEqual(['seqLensQ', 'alibi']);

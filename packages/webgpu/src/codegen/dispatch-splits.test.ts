@@ -6,7 +6,7 @@ import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 
 const size = fc.integer({ min: 1, max: 6 });
 
-test('a window holds what each workgroup of a run touches', () => {
+test('a window covers the footprint of each workgroup of a run', () => {
   fc.assert(
     fc.property(
       fc.record({ batches: size, heads: size, tiles: size, rows: size, reversed: fc.boolean() }),
@@ -69,7 +69,7 @@ test('heads of a group share the window of their key head', () => {
   expect(windowOf(k, { ...grid, heads: 1 }, 0, 1)).toEqual([0, 200]);
 });
 
-test('a tensor of which one tile needs too much is named at once, whatever the number of tiles', () => {
+test('a tensor of which one tile needs too much is named immediately, whatever the number of tiles', () => {
   const grid: KernelGrid = { batches: 1, heads: 1e9, tiles: 4, each: 1, side: 'q', rows: 8, reversed: false };
   const binding = { name: 'lse', variable: 'lse', element: 'f32', access: 'read', elementBytes: 4 };
   const kernel = { name: 'kernel', bindings: [{ ...binding, alignment: 4 }], grid, groups: 4e9 };

@@ -3,7 +3,7 @@ import { sharedContext } from '../../testing/device/shared-context.ts';
 import { DevicePlan } from '../runtime/plan/device-plan.ts';
 import { kernelSpec } from './kernel-spec.ts';
 
-test('more workgroups than one dimension of a dispatch holds each run once', async () => {
+test('if there are more workgroups than one dimension of a dispatch allows, each runs once', async () => {
   const ctx = await sharedContext();
   const groups = 140_001;
   expect(groups).toBeGreaterThan(2 * ctx.device.limits.maxComputeWorkgroupsPerDimension);
@@ -27,7 +27,7 @@ test('more workgroups than one dimension of a dispatch holds each run once', asy
   expect(data.findIndex((n, group) => n !== group + 1)).toBe(-1);
 });
 
-test('workgroup memory that a part declares and the kernel does not use is not in its text', () => {
+test('workgroup memory that a kernel does not use is not declared', () => {
   const part = {
     code: 'var<workgroup> total: array<f32, 64>;\nvar<workgroup> total_of_rows: array<f32, 4>;\n\nfn two() -> f32 { return 2.0; }',
   };

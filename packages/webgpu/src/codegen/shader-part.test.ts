@@ -15,14 +15,14 @@ test('uniforms are packed as the words of their types', () => {
   expect(words.getFloat32(8, true)).toBe(Math.fround(0.1));
 });
 
-test('values of the call are asked for by what they are', () => {
+test('values of the call are selected by their meaning', () => {
   const bytes = packUniforms([field('u32', { offsetOf: 'q' }), field('u32', { input: 'seedHigh' })], value =>
     'offsetOf' in value ? 12 : 34,
   );
   expect([...new Uint32Array(bytes).slice(0, 2)]).toEqual([12, 34]);
 });
 
-test('their buffer comes in steps of 16 bytes and is never empty', () => {
+test('the size of their buffer is a multiple of 16 bytes and never 0', () => {
   const some = (n: number) => Array.from({ length: n }, () => field('u32', 1));
   expect([0, 1, 4, 5].map(n => uniformBytes(some(n)))).toEqual([16, 16, 16, 32]);
 });

@@ -11,7 +11,7 @@ function rangesOfBuffer(): (from: number, to: number) => ByteRange {
   return (offset, end) => ({ buffer, offset, size: end - offset });
 }
 
-test('bytes that are written again carry no error, and those around them still do', async () => {
+test('bytes that are written again have no error, and the bytes around them still do', async () => {
   const bytes = rangesOfBuffer();
   noteFailure([bytes(0, 64)], error);
   touch([], [bytes(16, 32)]);

@@ -89,7 +89,7 @@ describe('a diagnosis of a working device', () => {
   });
 });
 
-describe('what is missing', () => {
+describe('a missing part', () => {
   test('WebGPU in the browser', async () => {
     vi.stubGlobal('navigator', {});
     expect(await diagnose()).toMatchObject({
@@ -127,7 +127,7 @@ test('a device that computes wrong results is reported', async () => {
   expect(formatDiagnosis(diagnosis)).toContain('WRONG  forward, f32');
 });
 
-test('an infinity is right where it is the exact one, and nothing else that is not finite is', () => {
+test('only the expected infinity is right, and no other non-finite number', () => {
   const { POSITIVE_INFINITY: inf, NEGATIVE_INFINITY: minus, NaN: nan } = Number;
   const errorOf = (got: number[], want: number[]) =>
     relativeError(Tensor.from(got, [got.length]), Tensor.from(want, [want.length]));
@@ -176,30 +176,30 @@ describe('the command', () => {
       expect(JSON.parse(printed.text)).toMatchObject({ status: found.status, adapter: found.adapter });
     });
 
-    test('tells the progress apart from the JSON', () => {
+    test('writes the progress separately from the JSON', () => {
       expect(printed.notes).toMatch(/^Checking attention\..*\nCheck 1 of 4: forward, f32\n/);
     });
 
-    test('takes navigator.gpu, as in Deno, and asks for no package', () => {
+    test('uses navigator.gpu, as in Deno, and needs no package', () => {
       expect(printed.code).toBe(0);
       expect(JSON.parse(printed.text).source).toMatch(/navigator\.gpu/);
     });
   });
 
-  test('says what to install where Dawn is not', async () => {
+  test('says what to install if Dawn is missing', async () => {
     const { code, text } = await run(['doctor'], async () => undefined);
     expect(code).toBe(1);
     expect(text).toContain('none, from Node\n');
     expect(text).toContain('npm install webgpu');
   });
 
-  test('says so where Dawn does not load', async () => {
+  test('says so if Dawn does not load', async () => {
     const { code, text } = await run(['doctor'], () => Promise.reject(new Error('no glibc')));
     expect(code).toBe(1);
     expect(text).toMatch(/does not load on this machine \(Error: no glibc\)/);
   });
 
-  test('has a usage', async () => {
+  test('prints its usage', async () => {
     expect((await run([])).code).toBe(2);
     for (const args of [['--help'], ['doctor', '--help']]) {
       const { code, text } = await run(args);

@@ -77,7 +77,7 @@ describe('a tensor larger than a binding is read in segments', () => {
     await expectWithin(limit, product, [weights, numbers([24, 2], 2)], [filled([400, 2])]);
   });
 
-  test('unless that takes too many segments, which is said', async () => {
+  test('unless that takes too many segments, which is an error', async () => {
     const ctx = await limitedContext(4096);
     const { primitives } = webgpuEngine(ctx);
     const inputs = [numbers([300, 24], 1), rowNumbers(40, 300)];
@@ -128,7 +128,7 @@ describe('a result larger than a binding is computed by several dispatches', () 
     await expectWithin(8192, primitive, [numbers([70, 96], 1)], [filled([70, 96]), filled([70, 1])]);
   });
 
-  test('of rows that are added', async () => {
+  test('of added rows', async () => {
     const rows = rowNumbers(40, 300).reshape([40]);
     await expectWithin(8192, { kind: 'scatter-add' }, [rows, numbers([40, 24], 1)], [filled([300, 24])]);
   });

@@ -18,7 +18,7 @@ test.each([0, 1e-12, 2 ** -24, 0.1, 0.25, 0.3333, 0.5, 0.9, 0.9999999, 1])(
   },
 );
 
-test('what is drawn for an element does not depend on how it lies or is stored', async () => {
+test('the draw of an element does not depend on its position in memory or its dtype', async () => {
   const primitive = { kind: 'random', distribution: 'bernoulli' } as const;
   const inputs = [...stream, Tensor.from([0.4], [])];
   for (const dtype of ['bool', 'f32', 'f16', 'u8'] as const) {

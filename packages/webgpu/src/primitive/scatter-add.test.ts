@@ -19,7 +19,7 @@ test.each([
   await expectAsOnHost(scatterAdd, [someRows(count, rows), updates], [filled([rows, width])]);
 });
 
-test('indices outside are left out', async () => {
+test('indices outside are skipped', async () => {
   const indices = Tensor.from([1, -1, 5, 0, 1, 2147483647, -2147483648], [7], { dtype: 'i32' });
   await expectAsOnHost(scatterAdd, [indices, numbers([7, 3], 1)], [filled([5, 3])]);
 });

@@ -32,7 +32,7 @@ test('a tensor may be written in the buffer of one that is read, 256 bytes apart
 test.each([
   ['vectors', [4, 32]],
   ['rows that are no vectors', [5, 7]],
-])('a map of %s overwrites the input where it lies', async (_, shape) => {
+])('a map of %s overwrites its input in place', async (_, shape) => {
   const ctx = await sharedContext();
   const { primitives } = webgpuEngine(ctx);
   const [host, row] = [numbers(shape, 1), numbers(shape.slice(1), 2)];
@@ -46,7 +46,7 @@ test.each([
   prepared.release();
 });
 
-test('maps of one domain overwrite several inputs, which all of them have read before', async () => {
+test('maps of one domain overwrite several inputs after all maps have read them', async () => {
   const ctx = await sharedContext();
   const { primitives } = webgpuEngine(ctx);
   const hosts = [1, 2].map(seed => numbers([300], seed));

@@ -20,7 +20,7 @@ describe('tensors', () => {
     ['i32', 3],
     ['u8', 6],
     ['bool', 9],
-  ])('come back as they went: %s × %i', async (dtype, n) => {
+  ])('are downloaded unchanged: %s × %i', async (dtype, n) => {
     const t = Tensor.from(
       Array.from({ length: n }, (_, i) => i % 2),
       [n],
@@ -30,7 +30,7 @@ describe('tensors', () => {
     expect([back.dtype, back.shape, bitsOf(back)]).toEqual([dtype, [n], bitsOf(t)]);
   });
 
-  test('keep their shape when the caller changes the arrays that gave it', () => {
+  test('keep their shape when the caller changes the arrays that defined it', () => {
     const host = { ...Tensor.zeros([2, 3]), shape: [2, 3], strides: [3, 1] };
     const shown = { shape: [3, 2], strides: [1, 3] };
     const t = ctx.upload(host as unknown as Tensor);
@@ -44,12 +44,12 @@ describe('tensors', () => {
     ]);
   });
 
-  test('without elements too', async () => {
+  test('may be empty', async () => {
     const back = await ctx.download(ctx.upload(Tensor.zeros([2, 0, 3])));
     expect([back.shape, back.size]).toEqual([[2, 0, 3], 0]);
   });
 
-  test('with an offset and strides of their own', async () => {
+  test('may have an offset and strides', async () => {
     const t = Tensor.from(
       Array.from({ length: 60 }, (_, n) => n),
       [3, 4, 5],

@@ -48,7 +48,7 @@ describe('where the device comes from', () => {
     expect((await own.device.lost).reason).toBe('destroyed');
   });
 
-  test('an adapter, with its limits and what it has of the optional features', async () => {
+  test('an adapter, with its limits and its optional features', async () => {
     const { adapter } = await openGpu();
     const limit = adapter.limits.maxStorageBuffersPerShaderStage;
     const own = await createContext({ adapter });

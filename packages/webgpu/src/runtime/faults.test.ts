@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterEach(() => expectIntact());
 
-describe('what the GPU rejects makes the download reject', () => {
+describe('an error of the GPU makes the download reject', () => {
   test('a buffer of another device', async () => {
     const device = await callersDevice();
     const foreign = ctx.wrap(storageBuffer(device, 4 * 640), { dtype: 'f32', shape });
@@ -35,7 +35,7 @@ describe('what the GPU rejects makes the download reject', () => {
     await expect(ctx.download(o)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
-  test('more memory than there is', async () => {
+  test('more memory than available', async () => {
     const most = ctx.device.limits.maxBufferSize;
     const huge = ctx.allocate([most / 4 + 4], 'f32');
     expect(await huge.fault).toMatchObject({ code: 'OUT_OF_MEMORY' });

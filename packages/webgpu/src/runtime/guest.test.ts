@@ -14,7 +14,7 @@ const call = {
   dO: normal([1, 2, 33, 8], 4),
 };
 
-describe('contexts beside each other', () => {
+describe('several contexts', () => {
   test('on two devices do not disturb each other', async () => {
     const [one, two] = [
       await createContext({ device: await callersDevice() }),
@@ -40,7 +40,7 @@ describe('contexts beside each other', () => {
     two.destroy();
   });
 
-  test('many calls at once give what each gives alone', async () => {
+  test('many simultaneous calls have the results of single calls', async () => {
     const ctx = await createContext({ device: (await sharedContext()).device });
     const calls = Array.from({ length: 24 }, (_, n) => ({
       ...call,
@@ -89,7 +89,7 @@ describe('ctx.destroy', () => {
 });
 
 describe('a device that is lost', () => {
-  test('makes all that is pending reject with DEVICE_LOST, and later calls throw it', async () => {
+  test('makes all pending promises reject with DEVICE_LOST, and later calls throw it', async () => {
     const device = await callersDevice();
     const ctx = await createContext({ device });
     const [q, k, v, dO] = [call.q, call.k, call.v, call.dO].map(t => ctx.upload(t));
@@ -115,7 +115,7 @@ describe('a device that is lost', () => {
 });
 
 describe('memory', () => {
-  test('more than there is rejects the download with OUT_OF_MEMORY', async () => {
+  test('beyond the limit rejects the download with OUT_OF_MEMORY', async () => {
     const device = await callersDevice();
     const create = device.createBuffer.bind(device);
     const pop = device.popErrorScope.bind(device);
@@ -148,7 +148,7 @@ describe('memory', () => {
     device.destroy();
   });
 
-  test('kept for reuse is capped, and what was given back first goes first', async () => {
+  test('kept for reuse is limited, and the memory that was freed first is released first', async () => {
     const { device } = await sharedContext();
     const ctx = await createContext({ device, maxIdleBytes: 4096 });
     const tensors = [1, 2, 3, 4].map(n => ctx.allocate([256 * n], 'f32'));
@@ -167,7 +167,7 @@ describe('memory', () => {
   });
 });
 
-test('a view lies within its buffer', async () => {
+test('a view is inside its buffer', async () => {
   const ctx = await createContext({ device: (await sharedContext()).device });
   const t = ctx.wrap(storageBuffer(ctx.device, 64), { dtype: 'f16', shape: [4, 4], offset: 8 });
   expect(ctx.view(t, { shape: [7, 4], strides: [4, 1] }).shape).toEqual([7, 4]);

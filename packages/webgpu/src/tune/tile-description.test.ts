@@ -21,7 +21,7 @@ const problemOf = (D: number, dtype: 'f16' | 'f32') => {
   return normalise({ q, k: q, v: q }).problem;
 };
 
-test('tiles that were kept as JSON are tiles again', () => {
+test('tiles that were stored as JSON can be used again', () => {
   const tiles = tilesFrom(JSON.parse(JSON.stringify(kept)))(problemOf(64, 'f16'), able);
   const shapes = Object.entries(tiles ?? {}).map(([role, { shape }]) => [role, shape]);
   expect(Object.fromEntries(shapes)).toEqual(kept);
@@ -31,9 +31,12 @@ test.each<[string, string[], number, 'f16' | 'f32', Capabilities]>([
   ['f32 is not rounded to multiply it', ['dq', 'dkdv'], 64, 'f32', able],
   ['rows of large heads are not held', ['dkdv'], 160, 'f16', able],
   ['a device without subgroups and with little memory computes none', [], 64, 'f16', guaranteedCapabilities],
-])('what a tile is not for runs on the tiles of the table: %s', (_, roles, D, dtype, capabilities) => {
-  expect(Object.keys(tilesFrom(kept)(problemOf(D, dtype), capabilities) ?? {})).toEqual(roles);
-});
+])(
+  'a kernel that a tile does not fit runs on the tile of the table: %s',
+  (_, roles, D, dtype, capabilities) => {
+    expect(Object.keys(tilesFrom(kept)(problemOf(D, dtype), capabilities) ?? {})).toEqual(roles);
+  },
+);
 
 test.each<[string, unknown]>([
   ['descriptions', null],

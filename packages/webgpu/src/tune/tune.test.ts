@@ -19,7 +19,7 @@ async function nullDevice(): Promise<GPUDevice> {
 
 const square = (n: number): TileDescription => ({ tx: n, ty: n, headDimChunk: 8 });
 
-test('each kernel of a problem gets a tile, and what timing took is given back', async () => {
+test('each kernel of a problem gets a tile, and the memory of timing is freed', async () => {
   const { device, live } = await trackedDevice(await nullDevice());
   const ctx = await createContext({ device });
   const { problem } = normaliseBackward({ q, k: q, v: q, o: q, lse, dO: q }, { causal: true });
@@ -42,7 +42,7 @@ test('once the time is spent, no more kernels are compiled; the first of each is
   expect(omitted).toEqual([{ role: 'forward', tile: square(4), reason: 'there was no time left' }]);
 });
 
-test('the fastest tile is chosen, but none on which results are others than on the first', async () => {
+test('the fastest tile is chosen, but no tile whose results differ from those of the first', async () => {
   const { adapter } = await openGpu();
   // A driver that compiles the kernel on 16 lanes to a kernel that does nothing.
   rewriteShaders(adapter, wgsl => wgsl.replace(/@workgroup_size\(16\)[^{]*\{/, '$& if (true) { return; }'));
@@ -95,7 +95,7 @@ test('candidates begin with the tile of the table, and are those that the device
   expect(tileCandidates('forward', problem, { ...able, ...subgroups })).toContainEqual(joined);
 });
 
-test('where shaders have f16, operands of f16 are staged as f16, and forward multiplies in f16 too', () => {
+test('if shaders have f16, f16 operands are staged in f16, and forward is also tried with f16 arithmetic', () => {
   const x = Tensor.zeros([1, 1, 40, 8], { dtype: 'f16' });
   const { problem } = normalise({ q: x, k: x, v: x });
   const half = { ...guaranteedCapabilities, features: ['shader-f16'] };
@@ -123,7 +123,7 @@ test.each<[string, SdpaOptions<Tensor>]>([
   },
 );
 
-test('few queries have a tile of their own, in backward problems too', async () => {
+test('few queries have their own tile, in backward problems too', async () => {
   const { device } = await trackedDevice(await nullDevice());
   const ctx = await createContext({ device });
   const [few, keys] = [Tensor.zeros([1, 4, 3, 8]), Tensor.zeros([1, 1, 900, 8])];
@@ -143,7 +143,7 @@ test('few queries have a tile of their own, in backward problems too', async () 
   expect(planSdpa(tuned, problem).kernels[0].wgsl).toContain('@workgroup_size(32)');
 });
 
-test('arguments that cannot be are refused before any work', async () => {
+test('invalid arguments are refused before any work', async () => {
   const ctx = await sharedContext();
   await expect(tune(ctx, forwardOf(), { seconds: -1 })).rejects.toThrow('options.seconds');
   await expect(tune(ctx, forwardOf(), { candidates: { forward: [] } })).rejects.toThrow(

@@ -18,13 +18,13 @@ describe('a result', () => {
     expect(errorOf(tensor(1, 2.5, -4), tensor(1, 2, -4))).toBe(0.125);
   });
 
-  it('that is no number is never right', () => {
+  it('that is NaN is never right', () => {
     expect(isRight(errorOf(tensor(Number.NaN, 1), tensor(1, 1)), 'f32')).toBe(false);
     expect(isRight(errorOf(tensor(1, Number.NaN), tensor(1, 1)), 'bf16')).toBe(false);
   });
 });
 
-it('sequences are short where a CPU plays the GPU', () => {
+it('sequences are short if a CPU emulates the GPU', () => {
   const longest = (software: boolean) =>
     measuredShapes('auto', { engine: 'webgpu', software }).lengths.at(-1) ?? 0;
   expect(longest(true)).toBeLessThan(longest(false));
@@ -38,7 +38,7 @@ describe('on the GPU', () => {
   });
   afterAll(() => ctx?.destroy());
 
-  it('both ways are right and timed, and flash needs less memory', async () => {
+  it('both versions are right and timed, and flash needs less memory', async () => {
     const rows: Measurement[] = [];
     for await (const row of measureOnGpu(ctx, config, 1, 64)) rows.push(row);
     expect(rows.map(named)).toEqual([

@@ -5,7 +5,7 @@ import { candidatesFor } from './candidates.ts';
 /** NVIDIA's. */
 const matrices = [{ M: 16, N: 16, K: 16 }];
 
-test('every candidate compiles where an adapter has everything', async () => {
+test('every candidate compiles on an adapter with all features', async () => {
   const { adapter } = await openGpu({ backend: 'null' });
   const names = ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'] as GPUFeatureName[];
   const { maxComputeWorkgroupStorageSize } = adapter.limits;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { MatmulBench } from './matmul-bench.ts';
 import { tiledMatmul } from './tiled-matmul.ts';
 
-test('what gives the product is right, and what writes nothing is not, whoever ran before', async () => {
+test('a kernel that writes the product is right, and a kernel that writes nothing is wrong, whichever ran before', async () => {
   const { adapter } = await openGpu();
   const ctx = await createContext({ adapter });
   const bench = new MatmulBench(ctx, 64);

@@ -69,7 +69,7 @@ describe('a report that is read again', () => {
     expect(read).toMatchObject({ diagnosis: report.diagnosis, peak: null, attention: null });
   });
 
-  test('has nothing that was not requested', () => {
+  test('has only the requested parts', () => {
     const strange = { ...written(), extra: 1, toString: 'x' };
     expect(Object.keys(parseReport(JSON.stringify(strange)))).toEqual(Object.keys(report));
     const polluting = reportJson(report).replace('"host"', '"__proto__": {"made": 1}, "host"');

@@ -9,7 +9,7 @@ const shapeAndDtype: MakeTensor<string> = (raw, as) => `${as?.dtype ?? 'storage'
 const callOf = (name: string) => goldenCall(loadGolden(name, committed), shapeAndDtype);
 
 describe('goldenCall', () => {
-  test('always passes the scale, and nothing that the case does not use', () => {
+  test('always passes the scale, and only options that the case uses', () => {
     expect(callOf('single_key').options).toEqual({ scale: 0.35355339059327373 });
   });
 
@@ -23,7 +23,7 @@ describe('goldenCall', () => {
     expect(callOf('window_right_only').options.window).toEqual({ right: 4, align: 'bottom-right' });
   });
 
-  test('gives ALiBi its diagonal, also where no bound hides a key', () => {
+  test('gives ALiBi its diagonal, even if no bound hides a key', () => {
     const golden = loadGolden('alibi_causal_br_rect', committed);
     const { options } = goldenCall({ ...golden, params: { ...golden.params, causal: false } }, shapeAndDtype);
     expect(options.window).toEqual({ align: 'bottom-right' });

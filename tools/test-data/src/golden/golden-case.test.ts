@@ -23,7 +23,7 @@ test('every committed case has tensors of the shapes that its params say', () =>
   }
 });
 
-test('dead rows are those with an lse of -inf', () => {
+test('fully masked rows have an lse of -inf', () => {
   for (const name of goldenCases(committed)) {
     const { params, outputs, deadRows } = loadGolden(name, committed);
     if (params.layout === 'THD') continue;

@@ -46,6 +46,6 @@ test('the gradient of a sink keeps the rounding of o times the probabilities of 
   expect(keptRounding(rows, 'dsink', 1)).toBe(0);
 });
 
-test('q, k and v have no such sum', () => {
+test('the gradients of q, k and v have no such sum', () => {
   expect(keptRounding(rows, 'dk', 1)).toBe(0);
 });

@@ -18,7 +18,7 @@ describe('random problems', { timeout: 60_000 }, () => {
     expect(all.structures.length).toBeLessThan(120);
   });
 
-  test('every two values of two options meet, but for those that exclude each other', () => {
+  test('every pair of values of two options occurs, unless they exclude each other', () => {
     const met = new Set<string>();
     const label = (name: string, value: unknown): string => `${name} ${JSON.stringify(value)}`;
     for (const { choice } of problems)
@@ -39,7 +39,7 @@ describe('random problems', { timeout: 60_000 }, () => {
     ).toEqual([]);
   });
 
-  test('follow from seed and number alone', () => {
+  test('follow only from the seed and the number', () => {
     const again = randomProblems(1, { atLeast: 500 });
     expect(again.problem(123)).toEqual(problems[123]);
     expect(again.problem(124)).not.toEqual(problems[123]);
@@ -61,7 +61,7 @@ describe('random problems', { timeout: 60_000 }, () => {
     expect(some.unknown).toContain('dtype "f16"');
   });
 
-  test('have sequences of no and of full length, garbage behind them, and gaps', () => {
+  test('have empty and full sequences, garbage after them, and gaps', () => {
     const has = (holds: (problem: RandomProblem) => boolean): boolean => problems.some(holds);
     expect(has(({ options }) => Array.isArray(options.seqLensKv) && options.seqLensKv.includes(0))).toBe(
       true,

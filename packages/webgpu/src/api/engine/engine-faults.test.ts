@@ -38,8 +38,8 @@ const expectNumbers = async (tensor: GpuTensor, ...numbers: number[]): Promise<v
   expect([...(await engine.download(tensor)).toFloat32()]).toEqual(numbers);
 };
 
-describe('what the GPU rejects of what an engine runs', () => {
-  test('is told to those who read its results, each time, and to nobody else', async () => {
+describe('an error of the GPU in the work of an engine', () => {
+  test('rejects each read of its results, and no other call', async () => {
     const bad = doubled(destroyed());
     const good = doubled(up(1, 2, 3, 4));
     await expectNumbers(good, 2, 4, 6, 8);
@@ -50,13 +50,13 @@ describe('what the GPU rejects of what an engine runs', () => {
     await expectNumbers(good, 2, 4, 6, 8);
   });
 
-  test('whoever reads first', async () => {
+  test('whichever result is read first', async () => {
     const bad = doubled(destroyed());
     const good = doubled(up(1, 2, 3, 4));
     await Promise.all([expectNumbers(good, 2, 4, 6, 8), expectFault(bad)]);
   });
 
-  test('spreads to results computed from them: by the engine, an eager call, a plan of the caller', async () => {
+  test('spreads to results computed from its results: by the engine, an eager call, a plan of the caller', async () => {
     const bad = doubled(destroyed());
     await expectFault(bad);
     await expectFault(doubled(doubled(bad)));
@@ -74,7 +74,7 @@ describe('what the GPU rejects of what an engine runs', () => {
     plan.destroy();
   });
 
-  test('ends where they are written again', async () => {
+  test('ends when the results are written again', async () => {
     const [between, y] = [space(), space()];
     const run = (x: GpuTensor): void =>
       engine.batch(() => {
@@ -88,7 +88,7 @@ describe('what the GPU rejects of what an engine runs', () => {
     await expectNumbers(between, 2, 4, 6, 8);
   });
 
-  test('does not end where writing them again fails before anything is submitted', async () => {
+  test('does not end if writing them again fails before anything is submitted', async () => {
     const y = doubled(destroyed());
     expect(() =>
       engine.batch(() => {
@@ -99,7 +99,7 @@ describe('what the GPU rejects of what an engine runs', () => {
     await expectFault(y);
   });
 
-  test('is of a part of a buffer, and of every tensor there', async () => {
+  test('belongs to a part of a buffer, and to every tensor there', async () => {
     const buffer = storageBuffer(ctx.device, 1024);
     const at = (offset: number): GpuTensor => ctx.wrap(buffer, { dtype: 'f32', shape: [4], offset });
     doubled(destroyed(), at(0));
@@ -110,7 +110,7 @@ describe('what the GPU rejects of what an engine runs', () => {
     await expectNumbers(doubled(up(1, 1, 1, 1), at(0)), 2, 2, 2, 2);
   });
 
-  test('does not stay with memory that is given back', async () => {
+  test('does not stay with freed memory', async () => {
     const bad = doubled(destroyed());
     const { buffer } = bad;
     bad.destroy();
@@ -136,7 +136,7 @@ test('all results report memory that the GPU lacks, and the next call asks for i
   await expectNumbers(doubled(up(1, 2, 3, 4), space()), 2, 4, 6, 8);
 });
 
-test('reading in a batch that fails ends with the error of the batch', async () => {
+test('reading in a failed batch rejects with the error of the batch', async () => {
   const read: Promise<Tensor>[] = [];
   const fail = (): void =>
     engine.batch(() => {
@@ -150,7 +150,7 @@ test('reading in a batch that fails ends with the error of the batch', async () 
   await new Promise(resolve => setTimeout(resolve, 10));
 });
 
-test('work that waits for its kernels runs after its plan was released, on empty tensors too', async () => {
+test('work that waits for its kernels runs even after its plan was released, on empty tensors too', async () => {
   const own = await createContext({ device: await callersDevice(), maxIdleBytes: 0 });
   const { primitives } = webgpuEngine(own);
   const [from, to] = [

@@ -36,7 +36,7 @@ test('a context is an engine: upload, attention forward and backward, download, 
   ctx.destroy();
 });
 
-test('it says what it cannot run, and rejects it', async () => {
+test('it reports and rejects problems that it cannot run', async () => {
   const engine = webgpuEngine(await sharedContext());
   const wide = Tensor.zeros([1, 1, 4, 1000]);
   const { problem } = normalise({ q: wide, k: wide, v: wide });
@@ -49,7 +49,7 @@ test('it says what it cannot run, and rejects it', async () => {
   engine.release(tensor);
 });
 
-test('a tensor that is read back in a batch is as the batch leaves it, in one submission', async () => {
+test('a tensor that is read back in a batch has the results of the batch, in one submission', async () => {
   const ctx = await createContext({ device: await callersDevice() });
   const engine = webgpuEngine(ctx);
   const x = engine.upload(Tensor.from([1, 2, 3], [3]));
@@ -70,7 +70,7 @@ test('a tensor that is read back in a batch is as the batch leaves it, in one su
   ctx.destroy();
 });
 
-test('a batch computes what its calls would compute one by one', async () => {
+test('a batch has the results of its single calls', async () => {
   const ctx = await createContext({ device: await callersDevice() });
   const engine = webgpuEngine(ctx);
   const up = (...numbers: number[]): GpuTensor => engine.upload(Tensor.from(numbers, [1, 1, 1, 4]));

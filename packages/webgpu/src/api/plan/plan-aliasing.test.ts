@@ -33,7 +33,7 @@ function encode(more: Record<string, BufferSlice>): Record<string, BufferSlice> 
 }
 
 describe('a plan refuses', () => {
-  test('a result in the place of an input that a later kernel reads', () => {
+  test('a result in the memory of an input that a later kernel reads', () => {
     const error = caught(() => encode({ dv: buffers.v }));
     expectError(
       error,
@@ -43,7 +43,7 @@ describe('a plan refuses', () => {
     );
   });
 
-  test('two results of two kernels in one place', () => {
+  test('two results of two kernels in the same memory', () => {
     expectError(
       caught(() => encode({ dq: buffers.dk })),
       InvalidArgumentError,
@@ -59,7 +59,7 @@ describe('a plan refuses', () => {
   });
 });
 
-test('a result may take the place of an input that no later kernel reads', async () => {
+test('a result may use the memory of an input that no later kernel reads', async () => {
   const all = encode({ dq: buffers.o });
   const got = {
     dq: await read(ctx.device, dq, all.dq),

@@ -88,7 +88,7 @@ describe('a plan on the device and buffers of the caller', () => {
     expectSameBits(await runPlans(intoPass, { offset }), expected);
   });
 
-  test.each([4, 260])('and %i bytes, for tensors said to be unaligned', async offset => {
+  test.each([4, 260])('and %i bytes, for tensors in the option unaligned', async offset => {
     const unaligned = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
     expectAgreement(await runPlans(intoPass, { offset, unaligned }), exactResults(call));
   });
@@ -125,7 +125,7 @@ describe('a plan on the device and buffers of the caller', () => {
     );
   });
 
-  test('says what each tensor needs', () => {
+  test('lists the requirements of each tensor', () => {
     const { forward, backward } = problemsOf({ gradients: ['dk'] });
     const bytes = 4 * 2 * 2 * 40 * 8;
     expect(planSdpa(ctx, forward).tensors).toEqual([
@@ -146,7 +146,7 @@ describe('dropout in plans', () => {
     dropout: { p: 0.5, seed: 3, offset },
   });
 
-  test('offsets of the calls in one submission are their own, as words or as integers', async () => {
+  test('each call in one submission has its own offset, as words or as integers', async () => {
     const plan = planSdpa(ctx, problemsOf(dropped(0)).forward);
     const { q, k, v } = call;
     const operands = { q: slice(device, q), k: slice(device, k), v: slice(device, v) };
@@ -204,7 +204,7 @@ test('the scale is that of the problem, unless a call has its own', async () => 
 });
 
 describe('compiling', () => {
-  test('warmUp compiles what encode then uses', async () => {
+  test('warmUp compiles the kernels that encode uses', async () => {
     const warm = await createContext({ device: await callersDevice() });
     const plan = planSdpa(warm, problemsOf({ causal: true }).forward);
     await plan.warmUp();

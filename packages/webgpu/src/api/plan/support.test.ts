@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterEach(() => expectIntact());
 
-describe('what is not supported is said with its reasons, by checkSupport and by the calls', () => {
+describe('checkSupport and the calls give the reasons why a problem is not supported', () => {
   const wide = Tensor.zeros([1, 2, 4, 513]);
 
   test.each<[string, { q: Tensor; k: Tensor; v: Tensor }, SdpaOptions, RegExp]>([

@@ -28,7 +28,7 @@ describe.each(schemes)('%s', scheme => {
     { p: 0.3, seed: 123n << 32n, offset: 2n ** 32n - 3n },
     { p: 0.3, seed: 5n, offset: 2n ** 34n - 4n },
     { p: 0.3, seed: 5n, offset: 2n ** 50n + 1n },
-  ])('forward and backward drop what dropoutMask says, for %o', async source => {
+  ])('forward and backward use the mask of dropoutMask, for %o', async source => {
     // With q = 0 every probability is 1/S; identity matrices as v and dO isolate each probability.
     const q = Tensor.zeros([B, H, S, S]);
     const dropout = { ...source, scheme };
@@ -47,7 +47,7 @@ describe.each(schemes)('%s', scheme => {
   });
 });
 
-test('packed sequences draw with their own row stride, forward and backward', async () => {
+test('packed sequences draw with the row strides of their lengths, forward and backward', async () => {
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([100, 2, 8], seed));
   const call = {
     q,
@@ -76,7 +76,7 @@ test('a mask given by the caller may be broadcast, and has its own scale', async
   expectAgreement(await gpuResults(await sharedContext(), call), exactResults(call));
 });
 
-test('calls that differ in seed alone differ in their mask alone', async () => {
+test('calls that differ only in the seed differ only in the mask', async () => {
   const ctx = await sharedContext();
   const [q, k, v] = [1, 2, 3].map(seed => normal([1, 2, 40, 8], seed));
   const at = async (seed: number) =>
@@ -137,7 +137,7 @@ describe('the mask as a result', () => {
     expect(o.shape).toEqual(exact.o.shape);
   }
 
-  test('what lies behind its last byte is not touched', async () => {
+  test('bytes after its last one are not written', async () => {
     const ctx = await sharedContext();
     const { device } = ctx;
     const [q, k] = [Tensor.zeros([1, 1, 3, 8]), Tensor.zeros([1, 1, 5, 8])];

@@ -117,7 +117,7 @@ test('scalars may be on the GPU, and largest values are those of this call alone
   expect(largest(await ctx.download(large.amaxO as GpuTensor))).toBeGreaterThan(50 * largest(numbers.amaxO));
 });
 
-test('a scalar in a buffer that cannot be copied from is refused by its name', async () => {
+test('a scalar in a buffer without COPY_SRC is refused by its name', async () => {
   const ctx = await sharedContext();
   const q = ctx.upload(normal([1, 1, 4, 8], 1, 'f8e4m3'));
   const buffer = ctx.device.createBuffer({ size: 16, usage: 0x80 }); // STORAGE
@@ -151,7 +151,7 @@ test('paged keys and values compose with FP8', async () => {
   expectAgreement(await ctx.download(o), exactSdpa(q, k, v, options).o, 'o', largest(v) / 8);
 });
 
-test('a plain option, which brings no kernels, is refused by eager calls and taken by an engine', async () => {
+test('an option without kernels is refused by eager calls and accepted by an engine', async () => {
   const ctx = await sharedContext();
   const { q, k, v } = calls['f8e4m3, two tiles, heads shared'];
   const [gq, gk, gv] = [q, k, v].map(t => ctx.upload(t));

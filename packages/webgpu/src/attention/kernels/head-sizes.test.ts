@@ -21,7 +21,7 @@ test.each([
   expectAgreement(await gpuResults(ctx, call, exact), exact);
 });
 
-test('larger ones are said to be unsupported', async () => {
+test('larger head sizes are reported as unsupported', async () => {
   const ctx = await sharedContext();
   const t = normal([1, 1, 2, 513], 1);
   expect(checkSupport(ctx, normalise({ q: t, k: t, v: t }).problem).reasons).toEqual([

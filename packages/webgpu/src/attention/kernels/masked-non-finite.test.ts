@@ -40,7 +40,7 @@ const boolRow = (shown: (s: number) => boolean, shape: readonly number[]): Tenso
     { dtype: 'bool' },
   );
 
-describe('NaN and infinities that nothing sees change no bit', () => {
+describe('NaN and infinities that no query sees change no bit', () => {
   const same = async (dirty: Partial<AttentionCall>, options: SdpaOptions): Promise<Results> => {
     const expected = await run({ ...clean, options });
     expectSameBits(await run({ ...clean, ...dirty, options }), expected);
@@ -103,7 +103,7 @@ describe('NaN and infinities that nothing sees change no bit', () => {
     ).toBe(true);
   });
 
-  test('in other packed sequences, and behind the last one', async () => {
+  test('in other packed sequences, and after the last one', async () => {
     const packed = Object.fromEntries(
       Object.entries(clean).map(([name, t]) => [name, t.permute(0, 2, 1, 3).reshape([S, t.shape[1], 8])]),
     ) as unknown as typeof clean;
@@ -139,7 +139,7 @@ describe('NaN and infinities that nothing sees change no bit', () => {
 
 // On the way to the result a NaN may become an infinity, because WGSL's functions may return anything for
 // NaN, but it must not become a finite number.
-describe('a NaN that is seen', () => {
+describe('a visible NaN', () => {
   const at50 = (s: number): boolean => s === 50;
   const rows = (t: Tensor, from: number, to: number): number[] => [...t.slice(2, from, to).toFloat32()];
 

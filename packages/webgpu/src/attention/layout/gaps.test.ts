@@ -69,7 +69,7 @@ test.each<[string, Layout]>([
   ],
   ['f8e5m2 moved in vectors', { dtype: 'f8e5m2', D: 8, row: 12, between: 4, channel: 1, front: 4 }],
   ['bf16 moved in vectors', { dtype: 'bf16', D: 8, row: 12, between: 4, channel: 1, front: 4 }],
-])('results are written without touching what lies around them: %s', async (_, layout) => {
+])('results are written without changing the elements around them: %s', async (_, layout) => {
   const ctx = await sharedContext();
   const { device } = ctx;
   const { dtype, D } = layout;

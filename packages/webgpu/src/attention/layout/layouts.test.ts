@@ -16,7 +16,7 @@ test('tensors in BSHD order give the bits of those in BHSD order', async () => {
   expectSameBits(got, expected);
 });
 
-test('a tensor on the GPU can be seen in another order', async () => {
+test('a tensor on the GPU can be viewed in another order', async () => {
   const ctx = await sharedContext();
   const bshd = ctx.upload(q.permute(0, 2, 1, 3).contiguous());
   const seen = bshd.permute(0, 2, 1, 3);

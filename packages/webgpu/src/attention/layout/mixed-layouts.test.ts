@@ -49,7 +49,7 @@ function tokens(
   return Tensor.wrap(storage.data, { dtype, shape: [T, H, D], strides: [step, D, 1] });
 }
 
-test('ragged q, packed k and dense v give what the reference gives, each gradient in a layout of its own', async () => {
+test('ragged q, packed k and dense v give the results of the reference, each gradient in its own layout', async () => {
   const D = 8;
   const offsetsQ = [3, 1500, 1600, 2000];
   const offsetsO = [0, 1184, 1200, 1600];
@@ -115,7 +115,7 @@ test.each<[DType, number]>([
   ['f32', 8],
   ['f16', 7],
 ])(
-  'gradients of interleaved %s tensors lie interleaved, and nothing between the sequences is written',
+  'gradients of interleaved %s tensors are interleaved, and gaps between the sequences are not written',
   async (dtype, D) => {
     const ctx = await sharedContext();
     const { device } = ctx;
@@ -191,7 +191,7 @@ test.each<[DType, number]>([
   },
 );
 
-test('gradients of k and v may lie behind each other in one buffer, wherever they start', async () => {
+test('gradients of k and v may follow each other in one buffer, wherever they start', async () => {
   const ctx = await sharedContext();
   const { device } = ctx;
   const [S, D] = [5, 8];
@@ -234,7 +234,7 @@ test('gradients of k and v may lie behind each other in one buffer, wherever the
   expectAgreement(got, { dk: exact.dk, dv: exact.dv });
 });
 
-test('ragged offsets and lengths of garbage on the GPU write nothing outside the tensor', async () => {
+test('invalid ragged offsets and lengths on the GPU write nothing outside the tensor', async () => {
   const ctx = await sharedContext();
   const { device } = ctx;
   const [T, H, D] = [12, 2, 4];

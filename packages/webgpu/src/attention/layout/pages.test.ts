@@ -43,7 +43,7 @@ function packedTable(table: Tensor, pageSize: number): { table: Tensor; cuPages:
   return { table: Tensor.from(used, [used.length], { dtype: 'i32' }), cuPages: cumulativeLengths(counts) };
 }
 
-describe('paged keys and values give what dense ones give', () => {
+describe('paged keys and values give the results of dense ones', () => {
   test.each([1, 2, 16, 64, 1024])('with pages of %i', async pageSize => {
     const ctx = await sharedContext();
     const [pk, pv] = [paged(k, pageSize, 'HND'), paged(v, pageSize, 'NHD')];
@@ -101,7 +101,7 @@ test('backward reads pages and gives the gradients of operands that are not page
   expectAgreement({ dk: await ctx.download(one.dk) }, { dk });
 });
 
-test('a table of garbage on the GPU reads nothing outside the container', async () => {
+test('an invalid table on the GPU reads nothing outside the container', async () => {
   const ctx = await sharedContext();
   const ones = Tensor.from(new Float32Array(3 * Hk * 16 * Dv).fill(1), [3, Hk, 16, Dv]);
   const garbage = Tensor.from([-1, 2 ** 31 - 1, 3, 7, -(2 ** 31), 2], [2, 3], { dtype: 'i32' });

@@ -21,7 +21,7 @@ const filled = (...shape: number[]): Tensor => {
 };
 const list = (...values: number[]): Tensor => Tensor.from(values, [values.length], { dtype: 'i32' });
 
-describe('cumulative lengths on the GPU, which nobody can check', () => {
+describe('cumulative lengths on the GPU, which cannot be checked', () => {
   test('that decrease give an empty sequence and end', async () => {
     const q = filled(8, 2, 8);
     const k = filled(8, 2, 8);
@@ -39,7 +39,7 @@ describe('cumulative lengths on the GPU, which nobody can check', () => {
     });
   });
 
-  test('that run past the tokens leave the rows of other heads alone', async () => {
+  test('that run past the tokens do not change the rows of other heads', async () => {
     const q = filled(4, 2, 8);
     const gpu = [q, q, q].map(t => ctx.upload(t)) as [never, never, never];
     const { lse } = sdpa(ctx, ...gpu, {
@@ -116,7 +116,7 @@ describe('a plan on buffers of the caller', () => {
   });
 });
 
-test('tensors of ever different sizes reuse what was given back', () => {
+test('tensors of different sizes reuse freed memory', () => {
   ctx.trim();
   const before = ctx.memory.current;
   for (let n = 0; n < 100; n++) ctx.allocate([100_000 + 16 * n], 'f32').destroy();

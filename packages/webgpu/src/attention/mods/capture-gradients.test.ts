@@ -42,7 +42,7 @@ describe('gradients of the tensors that a score mod captures', () => {
     expect(got['dCaptures.relativeBias'].shape).toEqual([H, 41]);
   });
 
-  test('one number for each head, into which most scores of a tile fall', async () => {
+  test('one number for each head, to which most scores of a tile add', async () => {
     await expectReference(e.alibiMod(normal([H], 6)), {}, tensors, S);
   });
 
@@ -77,7 +77,7 @@ describe('gradients of the tensors that a score mod captures', () => {
     await expectReference(scoreMod, {}, tensors, 4);
   });
 
-  test('a load behind a condition leaves the tensor where it does not hold', async () => {
+  test('a load under a condition has no gradient where the condition does not hold', async () => {
     const scoreMod = e.scoreMod(
       ({ score, q, kv }) => e.select(e.ge(q, kv), add(score, load('table', [sub(q, kv)])), score),
       { table: normal([S], 11) },
@@ -85,7 +85,7 @@ describe('gradients of the tensors that a score mod captures', () => {
     await expectReference(scoreMod);
   });
 
-  test('what is read by a mask mod, or has no influence, gets none or zeros', async () => {
+  test('tensors that a mask mod reads, or that have no influence, get no gradient or zeros', async () => {
     const scoreMod = e.scoreMod(
       ({ score, kv }) => add(score, e.select(e.gt(load('unused', [kv]), 0), 1, 0.5)),
       { unused: normal([S], 12) },
@@ -144,7 +144,7 @@ test('on a device that binds eight buffers, lists and masks are read from the wo
   device.destroy();
 });
 
-describe('the tables in which they are summed', () => {
+describe('the tables in which gradients are summed', () => {
   const planned = (elements: number) => {
     const q = Tensor.zeros([1, 32, 1024, 8]);
     const lse = Tensor.zeros([1, 32, 1024]);
@@ -166,7 +166,7 @@ describe('the tables in which they are summed', () => {
     expect(bytes(3 * 2 ** 22)).toBe(3 * 2 ** 24);
   });
 
-  test('one that cannot be bound is reported', async () => {
+  test('a captured tensor that cannot be bound is reported', async () => {
     const ctx = await sharedContext();
     const elements = ctx.capabilities.maxStorageBufferBindingSize / 4 + 1;
     const { reasons } = checkSupport(ctx, planned(elements));

@@ -158,7 +158,7 @@ describe('score mods', () => {
     place => select(e.eq(load('table', [place.q, place.kv]), -Infinity), 1, place.score),
   ];
 
-  test('so does one that is scaled, added to or negated twice, and only such a one', async () => {
+  test('so does a score of −∞ that is scaled, added to or negated twice, and no other score', async () => {
     const H = perHead.length;
     const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, H, S, 4], seed));
     const scoreMod = e.scoreMod(
@@ -181,14 +181,14 @@ describe('score mods', () => {
     expect(Number.isFinite(got.lse.get(0, 0, 0))).toBe(true);
   });
 
-  test('a NaN that the mod gives where nothing is seen stays there', async () => {
+  test('a NaN that the mod gives for a hidden pair does not spread', async () => {
     // A square root whose argument is negative above the diagonal.
     const scoreMod = e.scoreMod(({ score, q, kv }) => add(score, e.sqrt(e.toF32(sub(q, kv)))));
     await expectReference({ scoreMod, causal: true });
   });
 });
 
-test('captured tensors are read by their own strides, each its own dtype', async () => {
+test('captured tensors are read with their own strides and dtypes', async () => {
   const wide = Tensor.from(
     Array.from({ length: 2 * S }, (_, n) => (n % 2 ? 99 : n % 7)),
     [S, 2],

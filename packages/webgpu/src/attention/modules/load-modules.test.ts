@@ -37,7 +37,7 @@ test.each<[string, object]>([
   );
 });
 
-test('the gradient of a bias needs the module gradients, others do not', async () => {
+test('the gradient of a bias needs the module gradients, and others do not', async () => {
   const [Q, K, V] = [q, k, v].map(t => bare.upload(t));
   const bias = Tensor.zeros([3, 3]);
   const { o, lse } = sdpa(bare, Q, K, V, { bias });
@@ -63,7 +63,7 @@ test('integers that a score mod loads have no gradient, and so need no module gr
   ctx.destroy();
 });
 
-test('an engine has the modules of its context, and a plan brings what it needs', async () => {
+test('an engine has the modules of its context, and a plan has the modules that it needs', async () => {
   const engine = webgpuEngine(bare);
   const { problem } = (await import('@tilewise/core')).normalise(
     { q, k, v },
@@ -97,7 +97,7 @@ test('a misspelt option is refused with a hint where the module hints is loaded'
   expect(() => sdpa(bare, Q, K, V, misspelt)).toThrow(/^causual is not an option; the options are .*causal/);
 });
 
-test('names that no module has are refused', async () => {
+test('unknown module names are refused', async () => {
   const device = await callersDevice();
   await expect(createContext({ device, load: ['dropouts'] as never })).rejects.toThrow(
     'load must be an array of names from dropout, mods, splitKv, gradients, largeTensors, sequences, hints, got ["dropouts"]',

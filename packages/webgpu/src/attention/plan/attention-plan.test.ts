@@ -67,11 +67,11 @@ describe('the text of every variant', () => {
     expect(found(/\/\s*0(\.0*)?[fu]?\b(?!\.|x)/g)).toEqual([]);
   });
 
-  test('asks for no optional feature', () => {
+  test('requires no optional feature', () => {
     expect(found(/\benable\b[^;]*;|\bsubgroup\w*|\bf16\b/g)).toEqual([]);
   });
 
-  test('declares the storage that its bindings say, in their order', () => {
+  test('declares the storage of its bindings, in their order', () => {
     for (const variant of variants) {
       for (const { wgsl, bindings } of kernelsOf(variant)) {
         const declared = [...wgsl.matchAll(/@binding\((\d+)\) var<storage, (\w+)> \w+: array<(.*)>;/g)];
@@ -120,7 +120,7 @@ describe('limits that WebGPU guarantees', () => {
     expect(forward.bindings.at(-1)).toMatchObject({ name: 'workspace.gathered', element: 'u32' });
   });
 
-  test('where there is room, each has its own', () => {
+  test('on a device with enough bindings, each tensor has its own', () => {
     const made = kernels({}, manyTensors(40), { maxStorageBuffersPerShaderStage: 13 });
     expect(made.flatMap(({ gathered }) => gathered)).toEqual([]);
     expect(Math.max(...made.map(bound))).toBe(13);
@@ -135,7 +135,7 @@ describe('limits that WebGPU guarantees', () => {
     expect(names(nine)).toEqual(['forward', 'delta', 'dk dv', 'dq']);
   });
 
-  test('a region of the workspace is bound as one that is written beside it', () => {
+  test('a region of the workspace is bound like a region that is written next to it', () => {
     const made = kernels({}, manyTensors(40), { maxStorageBuffersPerShaderStage: 5 });
     const delta = made.find(({ name }) => name === 'attention delta');
     expect(delta?.bindings.slice(-2)).toMatchObject([
@@ -144,7 +144,7 @@ describe('limits that WebGPU guarantees', () => {
     ]);
   });
 
-  test('what a device cannot bind in any case is said with the kernels that need it', () => {
+  test('the error for tensors that a device cannot bind names the kernels that need them', () => {
     const { forward } = problems({}, manyTensors(40));
     const capabilities = { ...guaranteedCapabilities, maxStorageBuffersPerShaderStage: 7 };
     const made = forwardPlan(forward, { target: { capabilities }, tools: allTools });
@@ -165,7 +165,7 @@ describe('limits that WebGPU guarantees', () => {
     }
   });
 
-  test('nothing to do takes no workgroups', () => {
+  test('an empty problem has no workgroups', () => {
     const [forward, delta, dkdv, dq] = kernels({ Sq: 0 });
     expect([forward, delta, dq].map(({ groups }) => groups)).toEqual([0, 0, 0]);
     expect(dkdv.groups).toBeGreaterThan(0);

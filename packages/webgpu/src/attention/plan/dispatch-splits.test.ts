@@ -37,7 +37,7 @@ function callOf({ B, Hq, Hk, Sq, Skv, D }: Sizes, options: SdpaBackwardOptions<T
   };
 }
 
-describe('tensors larger than a binding give what small ones give', () => {
+describe('tensors larger than a binding give the results of small ones', () => {
   test.each<[string, number, AttentionCall]>([
     // q takes 80 KiB: 20 KiB per batch entry.
     ['by batch entries', 65536, callOf({ B: 4, Hq: 4, Hk: 2, Sq: 40, Skv: 40, D: 32 })],
@@ -86,7 +86,7 @@ describe('tensors larger than a binding give what small ones give', () => {
     ctx.destroy();
   });
 
-  test('with other dtypes, lengths, tokens before heads, and results that are laid out likewise', async () => {
+  test('with other dtypes, lengths, tokens before heads, and results in the same layout', async () => {
     const ctx = await limitedContext(16384);
     const f16 = (t: Tensor) => t.cast('f16').permute(0, 2, 1, 3).contiguous().permute(0, 2, 1, 3);
     const { q, k, v, dO } = callOf({ B: 5, Hq: 4, Hk: 4, Sq: 40, Skv: 33, D: 32 });
@@ -100,7 +100,7 @@ describe('tensors larger than a binding give what small ones give', () => {
   });
 });
 
-describe('what a single workgroup needs may be more than a binding', () => {
+describe('a single workgroup may need more than a binding', () => {
   const whole = { B: 1, Hq: 2, Hk: 2, Sq: 40, Skv: 70, D: 32 };
 
   test.each<[string, DType, number, (t: Tensor) => Tensor]>([
@@ -157,7 +157,7 @@ describe('dispatch splits', () => {
   const inputs: BackwardInputs<Tensor> = { q, k, v, o: q, lse, dO };
   const { problem } = normaliseBackward(inputs, {});
 
-  test('leave the pipelines and the tensors of a plan as they are', async () => {
+  test('do not change the pipelines and the tensors of a plan', async () => {
     const [small, large] = [await limitedContext(32768), await sharedContext()];
     const plans = [small, large].map(ctx => [planSdpa(ctx, problem.forward), planSdpaBackward(ctx, problem)]);
     const described = plans.map(all => all.map(({ kernels, tensors }) => ({ kernels, tensors })));
@@ -176,7 +176,7 @@ describe('dispatch splits', () => {
     expect(() => planSdpa(ctx, problem.forward)).toThrow(/needs more of q at once/);
   });
 
-  test('are used for a tensor that fits, but not where its slice starts', async () => {
+  test('are used for a tensor that fits, but not with the offset of its slice', async () => {
     // Exactly the size of q.
     const ctx = await limitedContext(4 * 4 * 40 * 32 * 4);
     const { device } = ctx;

@@ -25,7 +25,7 @@ const bools = (shape: readonly number[], seed: number): Tensor =>
     { dtype: 'bool' },
   );
 
-test('the device is one that guarantees no more', () => {
+test('the device has only the guaranteed limits', () => {
   expect(ctx.capabilities.maxStorageBuffersPerShaderStage).toBe(
     guaranteedCapabilities.maxStorageBuffersPerShaderStage,
   );
@@ -113,7 +113,7 @@ test('tensors and workspace may start anywhere in their buffers', async () => {
   }
 });
 
-test('without queries there is nothing to gather, and nothing to compute', async () => {
+test('without queries, nothing is gathered or computed', async () => {
   const S = 20;
   const options: SdpaBackwardOptions<Tensor> = {
     ...{ seqLensQ: [0, 0], seqLensKv: [9, S], alibi: [0.5, 0.25, 0.1, 1], sink: [0, 0.5, -1, 2] },

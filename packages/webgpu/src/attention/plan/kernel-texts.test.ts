@@ -86,7 +86,7 @@ test.each<[file: string, kernel: string, call: Call]>([
     },
   ],
   ['backward-dbias', 'dbias', { options: { bias: Tensor.zeros([128, 128]), gradients: ['dbias'] } }],
-])('wgsl/%s.wgsl is the text of the kernel; vitest -u writes what changed', async (file, name, call) => {
+])('wgsl/%s.wgsl is the text of the kernel; vitest -u updates the file', async (file, name, call) => {
   const kernel = kernelsOf(call).find(made => made.name === `attention ${name}`);
   await expect(kernel?.wgsl).toMatchFileSnapshot(`../../../wgsl/${file}.wgsl`);
 });
@@ -110,7 +110,7 @@ test('matrices have constant offsets within arrays, except weights', () => {
 
 // Software adapters inline these functions, so each further call would take them as long to compile as the
 // first.
-test('kernels of the tiles of every device call the stages of scores at one place', () => {
+test('kernels on workgroup tiles call the stages of scores in one place', () => {
   const bias = Tensor.zeros([128, 128]);
   const options = {
     bias,

@@ -37,7 +37,7 @@ test('the blocks whose bits are 0 are hidden, and a row of such blocks is fully 
   expect(got.o.slice(1, 1, 2).slice(2, 0, 128).toFloat32()).toEqual(new Float32Array(128 * 8));
 });
 
-test('a mask for all heads, and a view of one with more blocks than are used, read the bits that they mean', async () => {
+test('a mask for all heads, and a view of a mask with unused blocks, read the right bits', async () => {
   const shared = bytes([0b101, 0, 0b110, 1], [1, 1, 2, 2]);
   const wide = bytes([0b101, 9, 0, 9, 0b110, 9, 1, 9], [1, 1, 2, 4]);
   const view = Tensor.wrap(wide.data, { dtype: 'u8', shape: [1, 1, 2, 2], strides: [8, 8, 4, 2] });
@@ -49,7 +49,7 @@ test('a mask for all heads, and a view of one with more blocks than are used, re
   expectSameBits(await gpuResults(ctx, { ...call, options: { blockMask: view } }, exact), got);
 });
 
-test('NaN in keys and values that only hidden blocks hold changes no bit', async () => {
+test('NaN in keys and values of hidden blocks changes no bit', async () => {
   const ctx = await sharedContext();
   const options = { blockMask: bytes([0b11111101, 1, 0b11111101, 1], [1, 1, 2, 2]) };
   const poisoned = (t: Tensor): Tensor => {
@@ -61,7 +61,7 @@ test('NaN in keys and values that only hidden blocks hold changes no bit', async
   expectSameBits(await gpuResults(ctx, { q, k: poisoned(k), v: poisoned(v), dO, options }), clean);
 });
 
-test('blocks that a mask mod hides may be left out beside it, to the bit', async () => {
+test('blocks that a mask mod hides may be skipped without changing a bit', async () => {
   const ctx = await sharedContext();
   const maskMod = slidingWindowMask({ left: 30, right: 100 });
   const blockMask = blockMaskBits(createBlockMask(maskMod, { Sq, Skv }));

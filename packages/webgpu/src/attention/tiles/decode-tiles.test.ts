@@ -55,7 +55,7 @@ describe('the choice of a tile for few queries', () => {
   const sizes = { tx: 8, ty: 4, headDimChunk: 4 };
   const tile = workgroupTile(sizes);
 
-  test('is another than that for many', () => {
+  test('differs from the choice for many queries', () => {
     const many = normalise({ ...heads, q: Tensor.zeros([2, 8, 17, 10]) }, options).problem;
     expect(
       forwardShape(problem, { capabilities, tileKinds, tiles: () => ({ forward: tile }) }).tile,
@@ -68,13 +68,13 @@ describe('the choice of a tile for few queries', () => {
     );
   });
 
-  test('is none that multiplies in f16', () => {
+  test('does not multiply in f16', () => {
     const half = workgroupTile({ ...sizes, stagingDType: 'f16', arithmetic: 'f16' });
     const able = { ...capabilities, features: ['shader-f16'] };
     expect(half.unsupported('decode', problem, able)).toMatch(/must multiply in f32 for few queries/);
   });
 
-  test('is refused by name where no kernel can be made on it', async () => {
+  test('is refused by name if no kernel can use it', async () => {
     const held = subgroupTile({ stationary: 'queries', lanes: 8, group: 4 });
     const ctx = await createContext({ device, tiles: () => ({ decode: held }) });
     const reason = 'tiles.decode must be of kind workgroup for few queries';

@@ -57,13 +57,10 @@ test.each<[string, TileSelector, AttentionCall]>([
 describe.each([
   ['16 rows', matrices(16, false), full],
   ['32 queries', matrices(32, false), drawn(64, 320, dq)],
-] as const)(
-  'full tiles of matrices of %s, in kernels without the barriers of other tiles',
-  (_, tiles, call) => {
-    test('results are right in the order of lanes', () => expectRightResults(call, tiles, wgsl => wgsl));
-    test('results are right in the reverse order', () => expectRightResults(call, tiles, withReversedLanes));
-  },
-);
+] as const)('full matrix tiles of %s, in kernels without the barriers of other tiles', (_, tiles, call) => {
+  test('results are right in the order of lanes', () => expectRightResults(call, tiles, wgsl => wgsl));
+  test('results are right in the reverse order', () => expectRightResults(call, tiles, withReversedLanes));
+});
 
 test.each([
   ['lanes that store weights, and products with the weights', /if \(full_tile\) \{\s+workgroupBarrier\(\);/],

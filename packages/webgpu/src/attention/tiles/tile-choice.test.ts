@@ -102,7 +102,7 @@ describe('a tile is refused with a reason', () => {
     ).toMatch(reason);
   });
 
-  test('for forward, where it has no room to join rows; gradients join none', () => {
+  test('for forward, if its memory cannot hold the row reductions, which gradients do not need', () => {
     const tile = workgroupTile({ tx: 16, ty: 16, headDimChunk: 4 });
     const room = { ...capable, maxComputeWorkgroupStorageSize: tile.workgroupMemory('dq', problemOf(64)) };
     expect(tile.unsupported('forward', problemOf(64), room)).toMatch(/bytes of workgroup memory/);
@@ -125,7 +125,7 @@ describe('a tile is refused with a reason', () => {
     expect(deep.unsupported('forward', problemOf(64), half)).toMatch(/headDimChunk of at most 8/);
   });
 
-  test('for rows reduced in subgroups, unless rows and workgroups are whole subgroups, or parts of one', () => {
+  test('for rows reduced in subgroups, unless subgroups divide into whole rows and workgroups into whole subgroups', () => {
     const tile = (tx: number, ty: number) =>
       workgroupTile({ tx, ty, headDimChunk: 8, rowReduction: 'subgroup' });
     const able: Capabilities = { ...capable, features: ['subgroups'], subgroupMinSize: 8 };
@@ -139,7 +139,7 @@ describe('a tile is refused with a reason', () => {
     expect(tile(8, 4).unsupported('dq', problemOf(64), able)).toMatch(/gradient kernels do not reduce rows/);
   });
 
-  test('of matrices or subgroups that the device does not have', () => {
+  test('with matrices or subgroups that the device does not have', () => {
     const tile = matrixTile({ stationary: 'queries', subgroups: 2, matrix });
     expect(tile.unsupported('forward', problemOf(64), capable)).toBeNull();
     expect(tile.unsupported('forward', problemOf(64), { ...capable, subgroupMatrixConfigs: [] })).toMatch(
@@ -169,7 +169,7 @@ describe('a tile is refused with a reason', () => {
   });
 });
 
-test('tiles of f16 are not taken for operands of f32, nor where dropout makes probabilities large', () => {
+test('f16 tiles are not used for f32 operands, or if dropout makes probabilities large', () => {
   const tile = matrixTile({ stationary: 'queries', subgroups: 2, matrix });
   const target = { capabilities: capable, tiles: () => ({ forward: tile }) };
   expect(forwardShape(problemOf(64), target).tile).toBe(tile);
@@ -181,7 +181,7 @@ test('tiles of f16 are not taken for operands of f32, nor where dropout makes pr
   expect(forwardShape(problemOf(64, 0, 'f32'), target).tile.shape).toBe(defaultSizes);
 });
 
-test('tiles of any number of lanes give the same at any head size', async () => {
+test('tiles with any number of lanes give the same results at any head size', async () => {
   const { device } = await sharedContext();
   const square = { tx: 3, ty: 3, headDimChunk: 7 };
   const tile = workgroupTile(square);
@@ -211,7 +211,7 @@ test.each<[what: string, tiles: unknown, error: RegExp]>([
   await expect(call()).rejects.toThrow(error);
 });
 
-test('the table says that a tile kind which an adapter needs was not loaded', () => {
+test('the table reports a tile kind that an adapter needs and that was not loaded', () => {
   const [q] = [Tensor.zeros([1, 1, 512, 64])];
   const { problem } = normalise({ q, k: q, v: q });
   const capabilities = { ...capable, adapter: 'mesa software' };

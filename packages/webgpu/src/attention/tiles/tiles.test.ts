@@ -69,7 +69,7 @@ test.each<Omit<ForwardShape, 'tile'> & { readonly sizes: Sizes }>([
   { sizes: { tx: 4, ty: 2, headDimChunk: 4, rows: 8 }, heads: 2, parts: 1 },
   { sizes: { tx: 2, ty: 4, headDimChunk: 3, cols: 2 }, heads: 1, parts: 3 },
   { sizes: { tx: 3, ty: 2, headDimChunk: 8, rows: 8, cols: 2 }, heads: 1, parts: 1 },
-])('forward is the same on any tiles: %o', async ({ sizes, ...shape }) => {
+])('forward gives the same results on any tiles: %o', async ({ sizes, ...shape }) => {
   const tile = workgroupTile(sizes);
   expect(tile.workgroupMemory('forward', forward)).toBeLessThanOrEqual(16384);
   await expectForward({ tile, ...shape });
@@ -101,7 +101,7 @@ const halved: WorkgroupTileShape = {
  */
 const inF32 = (wgsl: string): string => wgsl.replace('enable f16;', '').replaceAll('<f16>', '<f32>');
 
-test('forward in f16 adds the same up', async () => {
+test('forward in f16 gives the same results', async () => {
   await expectForward({ tile: workgroupTile(halved), heads: 1, parts: 1 }, inF32);
   await expectForward(
     { tile: workgroupTile({ ...halved, rows: 4, prefetch: true }), heads: 2, parts: 3 },
@@ -109,7 +109,7 @@ test('forward in f16 adds the same up', async () => {
   );
 });
 
-test('so it does where numbers are too large for f16', async () => {
+test('so it does if numbers are too large for f16', async () => {
   const small = (wgsl: string): string => inF32(wgsl).replace(/exceeds\(x, [0-9.]+\)/g, 'exceeds(x, 0.5)');
   expect(small('exceeds(x, 32.0)')).toBe('exceeds(x, 0.5)');
   await expectForward({ tile: workgroupTile(halved), heads: 1, parts: 1 }, small);
@@ -124,7 +124,7 @@ function renumbered(wgsl: string): string {
   return text;
 }
 
-test('forward is the same with rows reduced in subgroups, whichever lanes are a subgroup', async () => {
+test('forward gives the same results with rows reduced in subgroups, whichever lanes form a subgroup', async () => {
   const { subgroupMinSize, subgroupMaxSize } = (await sharedContext()).capabilities;
   const tx = Math.min(subgroupMinSize, 8);
   if (tx < 2) return;
@@ -145,7 +145,7 @@ test.each<Sizes>([
   { tx: 4, ty: 4, headDimChunk: 8 },
   { tx: 2, ty: 2, headDimChunk: 16 },
   { tx: 10, ty: 10, headDimChunk: 4 },
-])('backward is the same on any square tiles: %o', async sizes => {
+])('backward gives the same results on any square tiles: %o', async sizes => {
   const tile = workgroupTile(sizes);
   await expectBackward({ dq: tile, dkdv: tile });
 });
@@ -159,7 +159,7 @@ test.each<{ readonly dq: Sizes; readonly dkdv: Sizes }>([
     dq: { tx: 3, ty: 2, headDimChunk: 4, rows: 8, cols: 2 },
     dkdv: { tx: 2, ty: 4, headDimChunk: 3, cols: 2 },
   },
-])('so it is with more scores per lane: %o', async ({ dq, dkdv }) => {
+])('so it does with more scores per lane: %o', async ({ dq, dkdv }) => {
   await expectBackward({ dq: workgroupTile(dq), dkdv: workgroupTile(dkdv) });
 });
 
@@ -174,7 +174,7 @@ const inSubgroups = (group: 4 | 8): Omit<SubgroupTileShape, 'kind' | 'stationary
   [8, 32].map(lanes => ({ lanes, group }));
 
 test.each([...inSubgroups(4), ...inSubgroups(8)])(
-  'both are the same on tiles of a subgroup: %o',
+  'both give the same results on subgroup tiles: %o',
   async shape => {
     const { capabilities } = await sharedContext();
     if (capabilities.subgroupMinSize < shape.group) return;
@@ -192,7 +192,7 @@ test.each([...inSubgroups(4), ...inSubgroups(8)])(
 test.each<Pick<MatrixTileShape, 'subgroups' | 'matrix'> & Pick<ForwardShape, 'heads' | 'parts'>>([
   { subgroups: 2, matrix: { M: 16, N: 16, K: 16, component: 'f32' }, heads: 1, parts: 1 },
   { subgroups: 2, matrix: { M: 8, N: 16, K: 16, component: 'f32' }, heads: 2, parts: 3 },
-])('both are the same on tiles of matrices: %o', async ({ heads, parts, ...shape }) => {
+])('both give the same results on matrix tiles: %o', async ({ heads, parts, ...shape }) => {
   const tile = plainMatrixTile({ stationary: 'queries', ...shape });
   await expectForward({ tile, heads, parts });
   await expectBackward({ dq: tile, dkdv: plainMatrixTile({ stationary: 'keys', ...shape }) });

@@ -21,7 +21,7 @@ function drawn(): MakeFloats {
     Tensor.from(normal([elementCount(shape)], ++seed).toFloat32(), shape, { dtype, strides });
 }
 
-test('every value of what a kernel depends on is in a variant that is run', () => {
+test('every value of each property of a kernel is in a variant that runs', () => {
   for (const [name, values] of Object.entries(factors)) {
     const run = new Set(chosen.map(variant => JSON.stringify(variant[name as keyof Variant])));
     expect(run.size, name).toBe(values.length);

@@ -48,7 +48,7 @@ const idleVariables = ({ wgsl }: KernelSpec): string[] =>
 
 const nameOf = (variant: Variant): string => JSON.stringify(variant);
 
-test('every kernel variant compiles within the limits that WebGPU guarantees, and declares no workgroup memory that it does not use', async () => {
+test('every kernel variant compiles within the limits that WebGPU guarantees, and declares no unused workgroup memory', async () => {
   const seen = new Set<string>();
   for (const variant of variants) {
     for (const kernel of kernelsOf(variant, ctx.capabilities)) {
@@ -61,7 +61,7 @@ test('every kernel variant compiles within the limits that WebGPU guarantees, an
   expect(seen.size).toBeGreaterThan(variants.length);
 });
 
-test('so does every variant in 8 bits with products in 8 bits', async () => {
+test('so does every 8-bit variant with 8-bit products', async () => {
   const seen = new Set<string>();
   for (const variant of variants.filter(({ dtype }) => dtype.startsWith('f8'))) {
     const { gradients } = variant;
@@ -136,7 +136,7 @@ test.each([
   expect(seen.size).toBeGreaterThan(10);
 });
 
-test('so is one that asks for subgroups of 32 lanes', async () => {
+test('so is a kernel that requires subgroups of 32 lanes', async () => {
   const able = { ...capable, subgroupMaxSize: 64, features: [...capable.features, 'subgroup-size-control'] };
   const half = variants.filter(({ dtype, D }) => dtype === 'f16' && Math.max(...D) <= 128);
   const pinned = half.flatMap(variant => kernelsOf(variant, able, {}, matrixTiles)).map(({ wgsl }) => wgsl);
@@ -154,7 +154,7 @@ test('a kernel that does not compile is reported', async () => {
   expect((await complaints(ctx, manyBindings)).join()).toMatch(/f32/);
 });
 
-test('every two values of what a kernel depends on meet in some variant', () => {
+test('every pair of values of two properties of a kernel is in some variant', () => {
   for (const [a, valuesA] of Object.entries(factors)) {
     for (const [b, valuesB] of Object.entries(factors)) {
       if (a === b) continue;

@@ -38,15 +38,15 @@ test('a device without the feature has none, and compiles nothing', async () => 
   expect(texts).toEqual([]);
 });
 
-test('they are those that the device names', async () => {
+test('the configurations are those that the device lists', async () => {
   expect(await subgroupMatrixConfigsOf(deviceWith({ named: [config] }))).toEqual([shape]);
 });
 
-test('a device that names none has those of its adapter', async () => {
+test('a device that lists none has the configurations of its adapter', async () => {
   expect(await subgroupMatrixConfigsOf(deviceWith({}), adapterWith(config))).toEqual([shape]);
 });
 
-test('of those named, each counts once, with sums in f32, in dtypes that the device computes, the largest first', async () => {
+test('listed configurations count once each, with f32 sums, in dtypes that the device computes, the largest first', async () => {
   const others = [
     { ...config, resultComponentType: 'f16' },
     { ...config, M: 32 },
@@ -60,7 +60,7 @@ test('of those named, each counts once, with sums in f32, in dtypes that the dev
   ]);
 });
 
-test('where nobody names any, they are those that the device compiles, tried once', async () => {
+test('if neither lists any, the configurations that the device compiles are used, tried once', async () => {
   const texts: string[] = [];
   const device = deviceWith({ compiles: /left<f16, 16, 16>.*\n.*right<f16, 16, 16>|left<f32, 8, 8>/, texts });
   expect(await subgroupMatrixConfigsOf(device)).toEqual([shape, small]);
@@ -70,7 +70,7 @@ test('where nobody names any, they are those that the device compiles, tried onc
   expect(texts).toHaveLength(tried);
 });
 
-test('without f16 no kernel in f16 is tried', async () => {
+test('without f16, no f16 kernel is tried', async () => {
   const texts: string[] = [];
   expect(
     await subgroupMatrixConfigsOf(deviceWith({ features: [subgroupMatrixFeature], compiles: /./, texts })),

@@ -41,7 +41,7 @@ describe('a map on the GPU equals the map on the host', () => {
     await expectAsOnHost(scaled, [numbers(shape, 1), numbers(other, 2)], [filled(shape)]);
   });
 
-  test('of tensors that start anywhere', async () => {
+  test('of tensors that start at any element', async () => {
     const a = numbers([6, 8], 1, { offset: 3 });
     await expectAsOnHost(scaled, [a, numbers([8], 2, { offset: 1 })], [filled([6, 8], { offset: 2 })]);
   });
@@ -62,7 +62,7 @@ describe('a map on the GPU equals the map on the host', () => {
   );
 
   test.each(['f16', 'bf16', 'f8e4m3', 'f8e5m2', 'i32', 'u32', 'i8', 'u8'] as const)(
-    'from %s, also at odd places',
+    'from %s, also at odd offsets',
     async dtype => {
       const whole = dtype === 'i32' || dtype === 'u32' || dtype === 'i8' || dtype === 'u8';
       const value = map(mul(toF32(input(0, whole ? 'i32' : 'f32')), 0.5));
@@ -94,7 +94,7 @@ describe('a map on the GPU equals the map on the host', () => {
     );
   });
 
-  test('that looks at its place, and at others, clamped', async () => {
+  test('that reads its coordinates, and elements at clamped other coordinates', async () => {
     const value = add(
       inputAt(0, [floorDiv(coordinate(0), 2), add(coordinate(2), 1)]),
       mul(100, coordinate(1)),
@@ -108,7 +108,7 @@ describe('a map on the GPU equals the map on the host', () => {
     await expectAsOnHost(map(toF32(coordinate(1))), [], [filled([3, 5])]);
   });
 
-  test('that reads a tensor here and there', async () => {
+  test('that reads a tensor at several indices', async () => {
     const value = add(input(0), inputAt(0, [add(coordinate(0), 1)]));
     await expectAsOnHost(map(value), [numbers([16], 1)], [filled([16])]);
   });
@@ -122,7 +122,7 @@ describe('a map on the GPU equals the map on the host', () => {
   });
 });
 
-test('what is copied keeps its bits, infinities and NaN too', async () => {
+test('a copy keeps all bits, those of infinities and NaN too', async () => {
   const values = [Infinity, -Infinity, NaN, 0, 1, -2, 3, 4];
   const [out] = await runOnGpu(map(input(0)), [Tensor.from(values, [8])], [filled([8])]);
   expect([...out.toFloat64()].slice(0, 8)).toEqual(values);
@@ -180,7 +180,7 @@ test('an output in the memory of an input that it cannot overwrite is refused by
   }
 });
 
-test('shapes are numbers of a kernel, not part of its text', () => {
+test('shapes are uniforms of a kernel, not part of its text', () => {
   const textOf = (rows: number, columns: number): string => {
     const desc = { dtype: 'f32', shape: [rows, columns], strides: [columns, 1] } as const;
     const row = { dtype: 'f32', shape: [columns], strides: [1] } as const;
@@ -193,7 +193,7 @@ test('shapes are numbers of a kernel, not part of its text', () => {
   expect(textOf(8, 16)).toBe(textOf(100, 2048));
 });
 
-test('products of integers have a reason against them', async () => {
+test('products of integers are unsupported, with a reason', async () => {
   const { primitives } = webgpuEngine(await sharedContext());
   const whole = { dtype: 'i8', shape: [4, 4], strides: [4, 1] } as const;
   const { supported, reasons } = primitives.checkSupport({ kind: 'matmul' }, [whole, whole], [whole]);

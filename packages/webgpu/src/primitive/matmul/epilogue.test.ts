@@ -27,7 +27,7 @@ describe('a product with an epilogue equals the one on the host', () => {
     );
   });
 
-  test('columns that lie together, and operands of 16 bits', async () => {
+  test('contiguous columns, and 16-bit operands', async () => {
     const c = filled([12, 20], { strides: [1, 12] });
     const operands = [
       numbers([12, 1], 3, { dtype: 'f16' }),
@@ -84,7 +84,7 @@ describe('a sum of products, with an epilogue, equals the one on the host', () =
     await expectAsOnHost({ kind: 'matmul', terms: 2, result }, [...operands, numbers(c, 7)], [filled(c)]);
   });
 
-  test('columns that lie together, three terms, and operands of 16 bits', async () => {
+  test('contiguous columns, three terms, and 16-bit operands', async () => {
     const operands = [numbers([12, 8], 1), numbers([8, 20], 2), numbers([12, 4], 3, { dtype: 'f16' })];
     const last = [numbers([20, 4], 4).permute(1, 0), numbers([12, 6], 5), numbers([6, 20], 6)];
     const c = filled([12, 20], { strides: [1, 12] });

@@ -122,7 +122,7 @@ describe('layouts', () => {
     await expectHost(normal([M, K]), normal([K, N]), views[name](normal([M, N])));
   });
 
-  test('rows that end in the middle of a vector are not read on', async () => {
+  test('rows that end in the middle of a vector are not read beyond their end', async () => {
     const [a, b] = [normal([33, 30]), normal([30, 38])];
     await expectHost(laidOut(a, [32, 1]), laidOut(b, [40, 1]), dense(33, 38));
   });
@@ -170,7 +170,7 @@ describe('storage', () => {
   });
 });
 
-test('gaps of the result stay as they are', async () => {
+test('gaps of the result are not written', async () => {
   const c = laidOut(Tensor.zeros([4, 3], { dtype: 'f16' }), [5, 1], 7);
   const before = Tensor.wrap(c.data.slice(), c);
   expect((await onGpu(dense(4, 4), dense(4, 3), c)).data).toEqual(before.data);
@@ -216,12 +216,12 @@ describe('the text', () => {
       },
     ).kernels;
 
-  test('holds no size: problems alike in their layouts share kernels', () => {
+  test('contains no size: problems with equal layouts share kernels', () => {
     const [[one], [other]] = [kernels(1024, 2048, 512), kernels(2048, 1024, 768)];
     expect(one.wgsl).toBe(other.wgsl);
   });
 
-  test('fits what WebGPU guarantees', () => {
+  test('fits the limits that WebGPU guarantees', () => {
     for (const [M, N, K] of [
       [1, 999, 64],
       [999, 1, 64],

@@ -21,7 +21,7 @@ const keptShape = (domain: readonly number[], axes: readonly number[]): number[]
   domain.map((n, d) => (axes.includes(d) ? 1 : n));
 
 describe.each(kernelsFor)(
-  'a reduction on the GPU is what it is on the host, by kernels %s',
+  'a reduction on the GPU equals the reduction on the host, by kernels %s',
   (_kernels, context) => {
     const expectSame = async (
       ...[primitive, inputs, outputs, tolerance]: Parameters<typeof expectAsOnHost>
@@ -63,7 +63,7 @@ describe.each(kernelsFor)(
       await expectSame(primitive, inputs, [filled([5, 3, 1])]);
     });
 
-    test('that looks at its place', async () => {
+    test('that reads its coordinates', async () => {
       const element = select(ge(coordinate(1), coordinate(2)), mul(input(0), coordinate(0)), 0);
       const primitive = reduction([3, 6, 8], [0, 2], { element });
       await expectSame(primitive, [numbers([3, 6, 8], 1)], [filled([1, 6, 1])]);
@@ -93,7 +93,7 @@ test('two runs of a reduction in parts give the same bits', async () => {
   expect(first[0].data).toEqual(second[0].data);
 });
 
-test('invocations in a row read elements in a row, and few long rows have many workgroups', () => {
+test('neighbouring invocations read neighbouring elements, and few long rows have many workgroups', () => {
   const kernelsOver = (domain: readonly number[], axes: readonly number[]) => {
     const strides = [domain[1], 1];
     const tensors = {

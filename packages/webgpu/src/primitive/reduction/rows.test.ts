@@ -26,7 +26,7 @@ function norm(
 const normal = mul(mul(sub(input(0), input(2)), input(3)), input(1));
 
 describe.each(kernelsFor)(
-  'reductions and maps of one domain on the GPU are what they are on the host, by kernels %s',
+  'reductions and maps of one domain on the GPU equal those on the host, by kernels %s',
   (_kernels, context) => {
     const expectSame = async (
       ...[primitive, inputs, outputs, tolerance]: Parameters<typeof expectAsOnHost>
@@ -52,7 +52,7 @@ describe.each(kernelsFor)(
       [[20, 24], [1]],
       [[24, 20], [0]],
       [[2, 700], [1]],
-    ] as const)('of which some need each other: %j over %j', async (domain, axes) => {
+    ] as const)('of which some need others: %j over %j', async (domain, axes) => {
       const kept = domain.map((n, d) => (axes.some(axis => axis === d) ? 1 : n));
       const reductions = [
         sum(input(0)),
@@ -84,7 +84,7 @@ describe.each(kernelsFor)(
       await expectSame(norm([12, 33], [1], [normal, 0]), [x, numbers([33], 2)], outputs);
     });
 
-    test('that look at their place, and several maps without a reduction', async () => {
+    test('that read their coordinates, and several maps without a reduction', async () => {
       const inputs = [numbers([5, 70], 1), numbers([70], 2)];
       const maps: RowsPrimitive['outputs'] = [
         exp(input(0)),

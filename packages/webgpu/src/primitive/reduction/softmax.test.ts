@@ -9,7 +9,7 @@ function softmax(axis: number, options: Partial<SoftmaxPrimitive> = {}): Softmax
 }
 
 describe.each(kernelsFor)(
-  'softmax on the GPU is what it is on the host, by kernels %s',
+  'softmax on the GPU equals softmax on the host, by kernels %s',
   (_kernels, context) => {
     const expectSame = async (
       ...[primitive, inputs, outputs, tolerance]: Parameters<typeof expectAsOnHost>
@@ -45,7 +45,7 @@ describe.each(kernelsFor)(
       await expectSame(softmax(1), [numbers([40, 6], 1).permute(1, 0)], [filled([6, 40])]);
     });
 
-    test('of rows with −∞, and of nothing else', async () => {
+    test('of rows with −∞, and of rows with only −∞', async () => {
       const inf = -Infinity;
       const rows = Tensor.from([1, inf, 2, 0, inf, inf, inf, inf, inf, 3, inf, inf], [3, 4]);
       for (const log of [false, true]) {

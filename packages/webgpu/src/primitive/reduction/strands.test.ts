@@ -35,7 +35,7 @@ it('gives a short row no more lanes than it has vectors', () => {
     expect(strandsOf({ places: 1, depth: 8, onCpu, ...rows }).length).toBeLessThanOrEqual(2);
 });
 
-it('lets the lanes of a GPU read elements in a row', () => {
+it('lets the lanes of a GPU read neighbouring elements', () => {
   const onCpu = false;
   expect(strandsOf({ places: 768, depth: 1024, onCpu, ...rows })).toMatchObject({
     ...{ along: 'reduced', length: 256, columns: 1 },

@@ -22,7 +22,7 @@ async function collectGarbage(): Promise<void> {
 }
 
 describe('a tensor that nobody destroys', () => {
-  test('keeps its memory, and onLeak tells of the tensor', async () => {
+  test('keeps its memory, and onLeak reports the tensor', async () => {
     const leaks: string[] = [];
     const ctx = await createContext({ device, onLeak: message => leaks.push(message) });
     const upload = (): void => void ctx.upload(Tensor.zeros([3, 5]));
@@ -76,7 +76,7 @@ describe('a tensor of another context', () => {
     other.destroy();
   });
 
-  test('of a view neither', async () => {
+  test('nor is a view of it', async () => {
     const [own, other] = await Promise.all([createContext({ device }), createContext({ device })]);
     const view = other.view(other.upload(Tensor.zeros([4])), { shape: [2] });
     expectError(

@@ -16,7 +16,7 @@ test('plans that warm up at the same time compile a kernel once', async () => {
   ctx.device.destroy();
 });
 
-test('what the device does not compile rejects as an error of ours, and may be tried again', async () => {
+test('a kernel that the device does not compile rejects with a typed error, and may be tried again', async () => {
   const ctx = await createContext({ device: await callersDevice() });
   const plan = planSdpa(ctx, problem);
   const cause = new Error('no pipeline today');

@@ -44,7 +44,7 @@ function encodeForward(changed: Readonly<Record<string, Tensor>>): void {
   plan.encode(ctx.device.createCommandEncoder(), buffers);
 }
 
-test('the tensors of the problem are accepted, and other dtypes that mean the same', () => {
+test('the tensors of the problem are accepted, also in equivalent dtypes', () => {
   expect(() => encodeForward({})).not.toThrow();
   expect(() => encodeForward({ mask: Tensor.zeros([5, 7], { dtype: 'u8' }) })).not.toThrow();
   expect(() => encodeForward({ seqLensKv: Tensor.from([3, 7], [2], { dtype: 'u32' }) })).not.toThrow();
@@ -100,14 +100,14 @@ describe('others are refused, naming the buffer', () => {
   });
 });
 
-describe('a plan reads what is in', () => {
+describe('a plan reads', () => {
   const halves = (...shape: number[]): Tensor => Tensor.zeros(shape, { dtype: 'f16' });
   const tensorsRead = ({ kernels, workspaceBytes }: Plan): string[] => {
     const { read } = planLayout({ kernels, spans: { workspace: workspaceBytes } }, 256);
     return read.map(({ name }) => name).sort();
   };
 
-  test('its inputs, and not in its results, atomic ones among them, and its workspace', () => {
+  test('its inputs, but neither its results nor its workspace', () => {
     const [q, k, v, o] = [halves(2, 4, 5, 7), halves(2, 2, 7, 7), halves(2, 2, 7, 5), halves(2, 4, 5, 5)];
     const { problem } = normaliseBackward({ q, k, v, o, dO: o, lse: f32(2, 4, 5) });
     const plan = planSdpaBackward(ctx, problem);
@@ -115,7 +115,7 @@ describe('a plan reads what is in', () => {
     expect(tensorsRead(plan)).toEqual(['dO', 'k', 'lse', 'o', 'q', 'v']);
   });
 
-  test('the list of 8-bit arithmetic that it measures the largest values to', () => {
+  test('the list of FP8, which it also writes the largest values to', () => {
     const [q, k] = [2, 1].map(heads => Tensor.zeros([2, heads, 5, 8], { dtype: 'f8e4m3' }));
     const { problem } = normalise({ q, k, v: k }, { fp8: {}, outputs: { amaxS: true } });
     const plan = planSdpa(ctx, problem);
@@ -124,7 +124,7 @@ describe('a plan reads what is in', () => {
   });
 });
 
-test('buffers that a plan has run on are checked where they are given in another way', () => {
+test('buffers that a plan has run on are checked again if they are passed in another way', () => {
   const { problem } = normalise({ q: f32(1, 1, 4, 8), k: f32(1, 1, 4, 8), v: f32(1, 1, 4, 8) });
   const plan = planSdpa(ctx, problem);
   const [q, o, lse] = [f32(1, 1, 4, 8), f32(1, 1, 4, 8), f32(1, 1, 4)].map(upload);

@@ -24,7 +24,7 @@ test.each([
   expect(storages[dtype].round(x)).toBe(rounded);
 });
 
-test('what is no number is stored as one of the codes for that', () => {
+test('NaN is stored as one of its codes', () => {
   expect(storages.f16.encode(NaN)).toBe(0x7fff);
   expect(storages.bf16.encode(NaN)).toBe(0x7fff);
   expect(storages.f8e4m3.encode(Infinity)).toBe(0x7f);

@@ -46,7 +46,7 @@ describe('the shape of a forward pass', () => {
     expect(shapeOf({ Hk: 2, Sq: 17 }).heads).toBe(1);
   });
 
-  test('has no more rows than there is use for', () => {
+  test('has no more rows than it needs', () => {
     const rows = (sizes: Sizes) => tileSize(shapeOf(sizes).tile.grid).rows;
     expect([1, 4, 5, 8, 9, 16, 17].map(Sq => rows({ Sq }))).toEqual([4, 4, 8, 8, 16, 16, 32]);
     expect(rows({ Sq: 2, Hk: 2 })).toBe(8);

@@ -46,7 +46,7 @@ test.each([...adapterClassNames, 'unknown'])(
   },
 );
 
-test('a tile fits the workgroup memory that WebGPU guarantees where a device has no more', () => {
+test('on a device with the guaranteed workgroup memory, tiles fit into it', () => {
   const capabilities = device('amd rdna-3', {
     maxComputeWorkgroupStorageSize: 16384,
     features: [],
@@ -60,7 +60,7 @@ test('a tile fits the workgroup memory that WebGPU guarantees where a device has
   }
 });
 
-test('registers of a lane suffice wherever a tile exists whose registers do', () => {
+test("a tile's registers suffice if any tile's do", () => {
   for (const name of ['nvidia', 'amd'])
     for (const D of [64, 128])
       for (const role of roles) {
@@ -70,7 +70,7 @@ test('registers of a lane suffice wherever a tile exists whose registers do', ()
       }
 });
 
-test('few workgroups get smaller tiles than many', () => {
+test('problems with few workgroups get smaller tiles', () => {
   const amd = device('amd', { maxComputeWorkgroupStorageSize: 65536 });
   const rowsOf = (S: number): number => {
     const problem = normalise(
@@ -82,7 +82,7 @@ test('few workgroups get smaller tiles than many', () => {
   expect(rowsOf(64)).toBeLessThan(rowsOf(16384));
 });
 
-test('only operands that all are f16 are held in f16', () => {
+test('operands are staged in f16 only if all are f16', () => {
   const problem = problemOf(64, 'f16');
   const { q, k, v } = problem;
   const capabilities = device('qualcomm');
@@ -106,7 +106,7 @@ describe('NVIDIA', () => {
   };
   const measured = { tx: 16, ty: 16, headDimChunk: 8, prefetch: true };
 
-  test('has the tile that was measured, where a problem fills the device', () => {
+  test('has the measured tile if a problem fills the device', () => {
     expect(shapeOf(4096)).toEqual(measured);
     expect(shapeOf(64)).not.toEqual(measured);
   });
@@ -122,7 +122,7 @@ describe('NVIDIA', () => {
     expect(shape([])).toEqual({ ...measured, unrolled: true });
   });
 
-  test('has a modelled tile, where there is not enough workgroup memory for the measured one', () => {
+  test('has a modelled tile if there is not enough workgroup memory for the measured one', () => {
     expect(shapeOf(4096, { maxComputeWorkgroupStorageSize: 16384 })).toMatchObject({ unrolled: true });
   });
 });

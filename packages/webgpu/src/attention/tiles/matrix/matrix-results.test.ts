@@ -49,7 +49,7 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
   });
   afterAll(() => ctx.destroy());
 
-  test('rows are rescaled where a tile has scores far above those before', async () => {
+  test('rows are rescaled if a tile has scores far above the earlier ones', async () => {
     const q = Tensor.from(new Array(S * D).fill(1), shape);
     // The scores are 4 times these factors: first about 0, then 20, then 60, and finally 16.
     const k = scaled(q, s => [0, 5, 15, 4][Math.floor(s / 20)] + (s % 7) / 10);
@@ -120,7 +120,7 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
     expectAgreement(await gpuForward(ctx, { ...call, q, k }), { o, lse });
   });
 
-  test('garbage that some rows see reaches those alone', async () => {
+  test('garbage that some rows see reaches only these rows', async () => {
     const seen = 50;
     const v = call.v.contiguous();
     v.set(Number.NaN, 0, 0, seen, 3);
@@ -135,7 +135,7 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
     }
   });
 
-  test('garbage that nothing sees reaches no gradient', async () => {
+  test('garbage that no query sees reaches no gradient', async () => {
     const hidden = Array.from({ length: S }, (_, s) => s % 3 === 1);
     const mask = Tensor.from(
       hidden.map(h => Number(!h)),
@@ -148,7 +148,7 @@ describe.each([16, 32] as const)('subgroups that hold %i queries', heldRows => {
     expectAgreement(await gpuResults(ctx, { ...call, k, v, options }, exact), exact);
   });
 
-  test('rows after hidden blocks are those of their own tile', async () => {
+  test('rows after hidden blocks belong to their own tile', async () => {
     const long = [1, 1, 384, 16];
     const [q, k, v, dO] = [5, 6, 7, 8].map(seed => normal(long, seed));
     // Of three blocks of 128 keys, queries see the first and last, the last two, and the first.

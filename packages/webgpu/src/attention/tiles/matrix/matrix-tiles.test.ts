@@ -29,7 +29,7 @@ test.each<[D: number, bytes: number, sizes: Record<string, { subgroups: number; 
     32768,
     { forward: { subgroups: 4, heldRows: 32 }, dq: { subgroups: 4, heldRows: 32 }, dkdv: { subgroups: 4 } },
   ],
-])('workgroups have the sizes that are fast and fit: D = %i, %i bytes', (D, bytes, sizes) => {
+])('workgroups have the fastest sizes that fit: D = %i, %i bytes', (D, bytes, sizes) => {
   const tiles = Object.entries(matrixTiles(problemOf(D), able(bytes)) ?? {});
   expect(
     Object.fromEntries(

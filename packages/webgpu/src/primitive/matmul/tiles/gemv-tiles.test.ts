@@ -55,7 +55,7 @@ describe.each(kernelsFor)('products of few rows, %s', (_, context) => {
   });
 });
 
-test('tiles are as high as the product, and other products have other tiles', () => {
+test('tiles have the rows of the product, and other products have other tiles', () => {
   const other = { M: 64 } as MatMulTile;
   const cpu = { ...guaranteedCapabilities, adapter: 'mesa software' };
   const heightOf = (M: number, N: number, capabilities = guaranteedCapabilities): number | undefined =>
@@ -68,7 +68,7 @@ test('tiles are as high as the product, and other products have other tiles', ()
   expect(gemvTiles()({ M: 64, N: 64, K: 64, count: 1 }, [], guaranteedCapabilities)).toBeNull();
 });
 
-test('the kernel of one row is the one in the tree', async () => {
+test('the kernel for one row equals the file in wgsl', async () => {
   const inputs = [Tensor.zeros([1, 768]), Tensor.zeros([768, 768])];
   const tensors = { inputs, outputs: [Tensor.zeros([1, 768])], unaligned: new Set<string>() };
   const capabilities = guaranteedCapabilities;

@@ -59,7 +59,7 @@ test("a sum of products of different inner dimensions equals the host's", async 
   ctx.destroy();
 });
 
-test('what lies behind the rows of an operand is not read', async () => {
+test('elements after the rows of an operand are not read', async () => {
   const ctx = await broadcasting();
   if (!ctx) return;
   const [a, b] = [rows(33, 30, 2), rows(30, 38, 2)];
@@ -89,7 +89,7 @@ test.each([
   expect(kernels(M, 16)[0].wgsl).not.toContain('subgroupBroadcast');
 });
 
-test('shapes that no kernel can be made of break a rule', () => {
+test('shapes without a possible kernel break a rule', () => {
   const subgroup = { kind: 'subgroup', lanes: 8, columns: 4, group: 8 } as const;
   expect(subgroupMatMulKind.brokenRule(subgroup)).toBeNull();
   expect(subgroupMatMulKind.brokenRule({ ...subgroup, lanes: 6 })).toMatch(/a multiple of 8 lanes/);

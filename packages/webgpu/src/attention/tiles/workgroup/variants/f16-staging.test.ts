@@ -19,7 +19,7 @@ const tiles = () => ({ forward: staged, dq: staged, dkdv: staged });
 const own = await sharedContext();
 
 test.skipIf(!own.capabilities.features.includes('shader-f16'))(
-  'operands of f16 that are staged as f16 in workgroup memory give the same bits',
+  'f16 operands that are staged in f16 in workgroup memory give the same bits',
   async () => {
     const ctx = await createContext({ device: own.device, tiles });
     const [o, held] = await Promise.all(
@@ -33,7 +33,7 @@ test.skipIf(!own.capabilities.features.includes('shader-f16'))(
   },
 );
 
-test('a dO of f32 is not staged in f16: kernels that read it have the tiles of the table', () => {
+test('an f32 dO is not staged in f16: kernels that read it use the tiles of the table', () => {
   const capabilities = { ...guaranteedCapabilities, features: ['shader-f16'] };
   const { q, k, v, dO, options } = call;
   const lse = Tensor.zeros([1, 2, 70]);

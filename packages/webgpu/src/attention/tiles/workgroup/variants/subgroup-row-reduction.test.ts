@@ -12,7 +12,7 @@ const { subgroupMinSize, subgroupMaxSize } = capabilities;
 const tx = Math.min(subgroupMinSize, 8);
 
 test.skipIf(tx < 2)(
-  'rows are joined in subgroups: those with few keys, with none, and with garbage among those that they do not see',
+  'rows are reduced in subgroups: rows with few keys, with none, and with garbage in hidden keys',
   async () => {
     const [Skv, D] = [70, 10];
     const [q, k, v] = [normal([3, 4, 45, D], 1), normal([3, 2, Skv, D], 2), normal([3, 2, Skv, D], 3)];

@@ -13,7 +13,7 @@ const textOf = async (D: number, variant: Partial<WorkgroupTileShape>): Promise<
   return planSdpa(ctx, normalise({ q: x, k: x, v: x }).problem).kernels[0].wgsl;
 };
 
-test('loops over chunks have a constant bound where all chunks are whole', async () => {
+test('loops over chunks have a constant bound if all chunks are whole', async () => {
   expect(await textOf(64, { unrolled: true })).toContain('const used = 4u;');
   expect(await textOf(64, { prefetch: true })).toContain('const used = 4u;');
   expect(await textOf(36, { unrolled: true })).toContain('let used = min(4u,');

@@ -92,7 +92,7 @@ describe.each(shapes)('tiles of matrices: %s', (_, own, [main, second, third]) =
     expect(c.toFloat32().slice(0, 40 * 36)).toEqual(new Float32Array(40 * 36));
   });
 
-  test('what is behind the rows of an operand reaches no result', async () => {
+  test('elements after the rows of an operand reach no result', async () => {
     const [a, b] = [rows(33, 30, 2), rows(30, 38, 2)];
     const [clean] = await runOnGpu(matmul, [a, b], [filled([33, 38])], ctx);
     a.data.set(numbers([2], 1, { dtype: main, scale: 100 }).data.slice(0, 2), 30);
@@ -101,7 +101,7 @@ describe.each(shapes)('tiles of matrices: %s', (_, own, [main, second, third]) =
   });
 });
 
-test('shapes that no kernel can be made of break a rule', () => {
+test('shapes without a possible kernel break a rule', () => {
   expect(matrixMatMulKind.brokenRule(shape)).toBeNull();
   expect(matrixMatMulKind.brokenRule({ ...shape, across: 0 })).toMatch(/2 × 2 subgroups, .* got 2 × 0/);
   expect(matrixMatMulKind.brokenRule({ ...shape, down: 3 })).toMatch(/1 to 8 in a row or column, got 3 × 2/);

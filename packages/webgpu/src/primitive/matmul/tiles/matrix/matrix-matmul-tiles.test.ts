@@ -53,13 +53,13 @@ describe('the tile', () => {
     expect(sizeOf(nvidia, 1000, 1000, ['f16', 'f16'], 32)).toBe('128 × 128');
   });
 
-  test('stages fewer steps of the sum where workgroup memory is small, and gives up without any', () => {
+  test('stages fewer steps of the sum if workgroup memory is small, and does not exist without any', () => {
     const with16 = { ...nvidia, maxComputeWorkgroupStorageSize: 16384 };
     expect(sizeOf(with16, 4096, 4096)).toBe('128 × 128');
     expect(sizeOf({ ...with16, maxComputeWorkgroupStorageSize: 4096 }, 4096, 4096)).toBeNull();
   });
 
-  test('has matrices in f16 where both types are exact', () => {
+  test('has f16 matrices if both operands are exact in f16', () => {
     const both = { ...nvidia, subgroupMatrixConfigs: [single, half] };
     const { wgsl } = kernelOf(both, [matrix(256, 64, 'f16'), matrix(64, 256, 'f16')]);
     expect(wgsl).toContain('subgroup_matrix_left<f16');
@@ -75,12 +75,9 @@ describe('the tile', () => {
     [['bf16', 'f32'], apple, true],
     [['f16', 'f16'], { ...nvidia, subgroupMaxSize: 64 }, false],
     [['f16', 'f16'], { ...nvidia, subgroupMaxSize: 64, features: ['subgroup-size-control'] }, true],
-  ])(
-    'multiplies %j only where nothing is rounded, and subgroups have 32 lanes (%#)',
-    (dtypes, device, is) => {
-      expect(sizeOf(device, 512, 512, dtypes) !== null).toBe(is);
-    },
-  );
+  ])('multiplies %j only if nothing is rounded, and subgroups have 32 lanes (%#)', (dtypes, device, is) => {
+    expect(sizeOf(device, 512, 512, dtypes) !== null).toBe(is);
+  });
 });
 
 /** The kernel of x0 · x1 for these tensors. */
@@ -131,7 +128,7 @@ test('a context loads the tiles if its device has matrices, for products without
   expect(await usesMatrices({ ...nvidia, subgroupMatrixConfigs: [] }, 64, 64)).toBe(false);
 });
 
-test('the kernel on matrices is the one in the tree', async () => {
+test('the kernel on matrices equals the file in wgsl', async () => {
   const kernel = kernelOf(nvidia, [matrix(1024, 1024, 'f16'), matrix(1024, 1024, 'f16')]);
   await expect(kernel.wgsl).toMatchFileSnapshot('../../../../../wgsl/matmul-matrix.wgsl');
 });
