@@ -8,7 +8,7 @@ import asc from 'assemblyscript/asc';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /**
- * The generated source files: the modules of attention, of the plain operations, and of passes over small
+ * The generated source files: the modules of attention, of the primitives, and of passes over small
  * heads, which call the kernels of attention. All work on one memory, so their constants, if any, have
  * addresses of their own.
  */

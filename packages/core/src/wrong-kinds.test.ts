@@ -130,7 +130,7 @@ describe('an argument of another kind is refused by name', () => {
     ['select', given => expr.select(true, 1, given)],
     ['load', given => expr.load('slopes', [given])],
     ['constant', given => expr.constant(given)],
-  ])('an operand of %s that is no expression', (_, run) => {
+  ])('an operand of %s that is not an expression', (_, run) => {
     for (const given of [undefined, null, 'x', {}, [], () => 1]) {
       expect(() => run(any(given))).toThrow(/(takes expressions|must be a number or a boolean).*, got/);
     }

@@ -76,7 +76,7 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
     'options must be an object, got null',
   ],
   [
-    'compile for inputs that are no record',
+    'compile for inputs that are not a record',
     ({ g }) => g.compile(engine, { inputs: 3 as never }),
     'options.inputs must be an object, got 3',
   ],

@@ -113,7 +113,7 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
       'options',
     ],
     [
-      'a seed that is no words',
+      'a seed that is not words',
       () => plan().encode(encoder(), {}, any({ seed: null })),
       InvalidArgumentError,
       'options.seed',

@@ -18,8 +18,8 @@ interface Case {
 }
 
 /**
- * The plain operations of the CPU engine beside the same in float64, and matrix products beside the peak of
- * WebAssembly.
+ * The primitives of the CPU engine next to the same primitives in float64, and matrix products next to the
+ * peak of WebAssembly.
  */
 export const operations: Suite = {
   name: 'operations',

@@ -21,7 +21,7 @@ import { PANEL_BYTES, multiplyAdd } from '../vector/vector';
  * rows; otherwise `step` is 4 bytes.
  *
  * The loop is written for the V8 of Node 20, which otherwise moves the six loads of a step in front of its
- * products, and takes a sixth longer. The loads stay between the products if paths join behind the step,
+ * products, and takes a sixth longer. The loads stay between the products if paths join after the step,
  * which is what `if (c)` is for (c is an address, never 0), and if the rows come in the reverse order of the
  * first step. An iteration takes four steps where every row has a pointer to advance, and two where one
  * pointer serves all rows.

@@ -76,7 +76,7 @@ function packRowsOfStrip(depth: i32, rows: usize, ld: usize, target: usize): voi
 /**
  * C = A·B for A (m × k, with k at least 1), row-major with rows `lda` bytes apart, or in strips if `lda` is
  * 0; the panels of B; and C (m × n), row-major. Products are summed in sections of `DEPTH`. A block at the
- * last rows or columns, part of which is outside C, is computed in the 128 bytes behind the panels of B.
+ * last rows or columns, part of which is outside C, is computed in the 128 bytes after the panels of B.
  */
 export function multiplyPanels(
   m: i32,

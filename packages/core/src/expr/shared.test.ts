@@ -193,10 +193,10 @@ describe('flatten', () => {
   it.each<[string, unknown]>([
     ['no list', null],
     ['no nodes', []],
-    ['a node that is no list', [3]],
+    ['a node that is not a list', [3]],
     ['an operand that comes later', [['unary', 'f32', 'exp', 0]]],
     [
-      'an operand that is no place',
+      'an operand that is not a place',
       [
         ['variable', 'f32', 'score'],
         ['unary', 'f32', 'exp', 'length'],

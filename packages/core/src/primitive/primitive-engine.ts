@@ -38,7 +38,7 @@ export interface Place {
   readonly byteOffset: number;
 }
 
-/** The plain operations of an engine, on tensors that the caller provides. */
+/** The primitives of an engine, on tensors that the caller provides. */
 export interface Primitives<T extends TensorDesc = TensorDesc> {
   /** Whether the engine can run a primitive on such tensors, and why not. */
   checkSupport(primitive: Primitive, inputs: readonly TensorDesc[], outputs: readonly TensorDesc[]): Support;
@@ -78,9 +78,9 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
   placeOf(tensor: T, argument?: string): Place;
 }
 
-/** An engine that runs plain operations as well as attention, which is all that a graph needs. */
+/** An engine that runs primitives as well as attention, which is all that a graph needs. */
 export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<T> {
-  /** Prepares and runs plain operations on the engine's tensors. */
+  /** Prepares and runs primitives on the engine's tensors. */
   readonly primitives: Primitives<T>;
   /**
    * Runs the operations that `work` starts before it returns as one batch: a device submits all of them at

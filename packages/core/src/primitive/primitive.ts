@@ -115,7 +115,7 @@ export interface TensorScatterPrimitive {
 }
 
 /**
- * The plain operations that everything else is built from, as data without tensors, so that an engine can
+ * The primitives that everything else is built from, as data without tensors, so that an engine can
  * prepare, print and cache what it will run.
  */
 export type Primitive =

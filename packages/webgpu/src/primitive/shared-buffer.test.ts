@@ -31,7 +31,7 @@ test('a tensor may be written in the buffer of one that is read, 256 bytes apart
 
 test.each([
   ['vectors', [4, 32]],
-  ['rows that are no vectors', [5, 7]],
+  ['rows that are not vectors', [5, 7]],
 ])('a map of %s overwrites its input in place', async (_, shape) => {
   const ctx = await sharedContext();
   const { primitives } = webgpuEngine(ctx);

@@ -56,7 +56,7 @@ export function createBindAttention(variant: Variant, team: Team | null): BindAt
 
   return {
     forward(problem, operands, results) {
-      // A single query has kernels of its own, whose sums have another order.
+      // A single query has its own kernels, whose sums have another order.
       if (!hasOneQuery(problem)) {
         if (!smallHeadPlan(problem)) return null;
         return bindHeads(operands, results, kernels => forwardHeads(problem, operands, kernels, results));

@@ -6,10 +6,10 @@ import type { EngineModules } from './wasm/engine-functions.ts';
 import { headModules } from './wasm/head-kernels.ts';
 import { operationModules, withOperations } from './wasm/operation-kernels.ts';
 
-/** The kernels of engines, including those of the plain operations; engines store tensors in their memory. */
+/** The kernels of engines, including those of the primitives; engines store tensors in their memory. */
 export const engineKernels: KernelLender = /* @__PURE__ */ createKernelLender(createEngineKernels);
 
-/** Kernels, including those of the plain operations, with their own memory. */
+/** Kernels, including those of the primitives, with their own memory. */
 export function createEngineKernels(variant: Variant): Kernels {
   return withOperations(createKernels(variant));
 }

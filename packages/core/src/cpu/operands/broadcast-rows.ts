@@ -69,7 +69,7 @@ function createRows(
   };
 }
 
-/** The number of elements, including those that loading a line may write behind it. */
+/** The number of elements, including those that loading a line may write beyond its end. */
 function elementsHeld({ strides: [, , si] }: BroadcastDesc, { rows, Skv }: RowsSize): number {
   return (si === 0 ? 1 : rows) * padded(Skv) + 8;
 }

@@ -6,7 +6,7 @@ import { padded } from '../kernels/interface/panel.ts';
 
 /**
  * Copies `count` stored elements, from index `source` on and `step` apart, as contiguous f32 to an address.
- * Up to 7 numbers behind them are overwritten.
+ * Up to 7 numbers after them are overwritten.
  */
 export type LoadLine = (source: number, step: number, count: number, target: number) => void;
 

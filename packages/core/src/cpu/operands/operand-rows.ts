@@ -8,7 +8,7 @@ export interface OperandRows {
   /** Bytes from one row to the next. */
   readonly ld: number;
   /**
-   * The address of positions `from` to `to` (exclusive) of head (b, h). Up to `PANEL` rows behind them may be
+   * The address of positions `from` to `to` (exclusive) of head (b, h). Up to `PANEL` rows after them may be
    * read, whose contents are undefined. The next call may overwrite the rows.
    */
   load(b: number, h: number, from: number, to: number): number;

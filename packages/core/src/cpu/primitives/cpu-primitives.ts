@@ -19,8 +19,8 @@ import { prepareScatterAdd } from './scatter-add.ts';
 import { prepareSoftmax } from './softmax.ts';
 
 /**
- * The plain operations of the CPU engine. Its kernels compute them in f32; operations that the kernels lack,
- * and all operations if there is no WebAssembly, are computed in f64 as by any host engine.
+ * The primitives of the CPU engine. Its kernels compute them in f32; primitives that the kernels lack,
+ * and all primitives if there is no WebAssembly, are computed in f64 as by any host engine.
  */
 export function cpuPrimitives(variant: Variant, team: Team | null = null): Primitives<Tensor> {
   return {

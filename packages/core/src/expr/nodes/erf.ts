@@ -1,7 +1,6 @@
 /**
- * The error function, to within some 1e-15: the Maclaurin series for small |x|, and for larger |x| the
- * continued fraction of erfc (Abramowitz and Stegun 7.1.5 and 7.1.14). From |x| = 6 on, the result is ±1 in
- * f64.
+ * The error function, to about 1e-15: the Maclaurin series for small |x|, and for larger |x| the
+ * continued fraction of erfc (Abramowitz and Stegun 7.1.5 and 7.1.14). For |x| ≥ 6, the result is ±1 in f64.
  */
 export function erf(x: number): number {
   const a = Math.abs(x);

@@ -13,7 +13,7 @@ import { runScatterAdd } from './scatter-add.ts';
 import { runSoftmax } from './softmax.ts';
 import { runTensorScatter } from './tensor-scatter.ts';
 
-/** The plain operations on host tensors: everything in f64, each result rounded once to its dtype. */
+/** The primitives on host tensors: everything in f64, each result rounded once to its dtype. */
 export const hostPrimitives: Primitives<Tensor> = {
   checkSupport: () => ({ supported: true, reasons: [] }),
   prepare(primitive, inputs, outputs) {

@@ -129,7 +129,7 @@ export function createPartition(id: number, { nodes, match }: OperationGroup, to
   };
 }
 
-/** Checks that an engine supports plain operations; attention alone is not enough for a graph. */
+/** Checks that an engine supports primitives; attention alone is not enough for a graph. */
 export function checkEngine(engine: unknown): void {
   checkObject('engine', engine);
   const { primitives } = engine as Partial<TensorEngine>;

@@ -15,7 +15,7 @@ import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';
 
-/** The plain operations on a context's device. */
+/** The primitives on a context's device. */
 export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
   const { capabilities, tileKinds, modules } = ctx;
   /** The kernels of a primitive, with the sizes of their tensors by name. */

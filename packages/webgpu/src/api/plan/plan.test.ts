@@ -239,7 +239,7 @@ test.each<[string, unknown]>([
     { dk: { dtype: 'f32', shape: 'words', strides: [1, 1, 1, 1], starts: 'strided', page: null } },
   ],
   [
-    'strides that are no numbers for dv',
+    'strides that are not numbers for dv',
     {
       dv: { dtype: 'f32', shape: [1, 1, 1, 1], strides: ['a', 1, 1, 1], starts: 'strided', page: null },
     },

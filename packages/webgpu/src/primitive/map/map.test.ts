@@ -30,7 +30,7 @@ const scaled = map(add(mul(input(0), 0.5), input(1)));
 describe('a map on the GPU equals the map on the host', () => {
   test.each([
     ['of whole vectors', [8, 12], [8, 12]],
-    ['of rows that are no vectors', [5, 7], [5, 7]],
+    ['of rows that are not vectors', [5, 7], [5, 7]],
     ['with a row that is broadcast', [5, 8], [8]],
     ['with a column that is broadcast', [5, 8], [5, 1]],
     ['with a number', [3, 5], []],

@@ -14,7 +14,7 @@ export interface MatrixKernels
   packStrips(m: number, k: number, source: number, ld: number, transposed: boolean, target: number): void;
   /**
    * C = A·B for A (m × depth), row-major with rows `lda` bytes apart, or in strips if `lda` is 0; the panels
-   * of B, behind which `BLOCK` numbers are scratch memory; and C (m × n), row-major. Rows of A are read up to
+   * of B, after which `BLOCK` numbers are scratch memory; and C (m × n), row-major. Rows of A are read up to
    * a multiple of `STRIP`.
    */
   multiplyPanels(...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;

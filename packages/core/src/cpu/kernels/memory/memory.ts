@@ -128,7 +128,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       try {
         addChunk(bytes);
       } catch {
-        // Tensors lie between the places of the chunks. The next panels may need less.
+        // Tensors are stored between the chunks. The next panels may need less.
       }
     }
     top = chunks[0] ?? 0;

@@ -83,7 +83,7 @@ export function overwriteResident(variant: Variant, tensor: Tensor, from: Tensor
 }
 
 /**
- * Copies a tensor from the memory of kernels to an ordinary buffer of its own; other tensors are returned as
+ * Copies a tensor from the memory of kernels to its own ordinary buffer; other tensors are returned as
  * they are.
  */
 export function fromResident(variant: Variant, tensor: Tensor): Tensor {

@@ -5,13 +5,13 @@ import { headFunctions, headModules } from './head-kernels.ts';
 import { relaxedSimdBinary, simdBinary } from './operation-binaries.ts';
 import { createVariantModules, type VariantModules } from './variant-modules.ts';
 
-/** The modules of the plain operations' kernels. */
+/** The modules of the primitives' kernels. */
 export const operationModules: VariantModules = /* @__PURE__ */ createVariantModules({
   'wasm-relaxed-simd': relaxedSimdBinary,
   'wasm-simd': simdBinary,
 });
 
-/** The functions of a module of the plain operations, linked to the memory of kernels. */
+/** The functions of a module of the primitives, linked to the memory of kernels. */
 export function operationFunctions(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
@@ -22,7 +22,7 @@ export function operationFunctions(
 }
 
 /**
- * Kernels with those of the plain operations and of passes over small heads, in one memory. Returns the
+ * Kernels with those of the primitives and of passes over small heads, in one memory. Returns the
  * kernels unchanged if they are TypeScript, or if the host refuses to compile synchronously.
  */
 export function withOperations(kernels: Kernels): Kernels {

@@ -21,8 +21,8 @@ describe.each(kernelsFor)('products of few rows, %s', (_, context) => {
   test.each<[string, Tensor, Tensor, Tensor]>([
     ['one row', rows(1, 256), rows(256, 132), filled([1, 132])],
     ['one row, B column by column', rows(1, 256), columns(256, 132), filled([1, 132])],
-    ['rows that are no vectors', rows(3, 61), rows(61, 37), filled([3, 37])],
-    ['columns that are no vectors', rows(3, 61), columns(61, 37), filled([3, 37])],
+    ['rows that are not vectors', rows(3, 61), rows(61, 37), filled([3, 37])],
+    ['columns that are not vectors', rows(3, 61), columns(61, 37), filled([3, 37])],
     ['a short sum', rows(2, 4), rows(4, 70), filled([2, 70])],
     ['a sum of one', rows(5, 1), rows(1, 9), filled([5, 9])],
     ['no sum', rows(2, 0), rows(0, 9), filled([2, 9])],

@@ -109,7 +109,7 @@ function matrixBackend(
       workgroupBarrier();
       ${each(operand => storeFetched(shape, operand))}
       workgroupBarrier();
-      // In two branches, the loop took a fifth less time on an H200 than with one text for both.
+      // With two branches, the loop took a fifth less time on an H200 than with one for both.
       let next = k0 + ${depth}u;
       if (next + ${depth}u <= k_end) {
         ${fetch('next', true)}
