@@ -33,7 +33,7 @@ export function cachedDecoder<T extends TensorDesc>(
 ): CachedDecoder {
   const { engine } = model;
   const { decoder } = definition;
-  // Each capacity compiles graphs of its own, which the model keeps. With steps of half a power of two, a
+  // Each capacity has its own compiled graphs, which the model keeps. With steps of half a power of two, a
   // text that grows to 8,192 tokens, as a conversation does, has 10 capacities.
   const step = Math.max(2 ** Math.floor(Math.log2(length) - 1), CAPACITY_STEP);
   const capacity = Math.min(Math.ceil(length / step) * step, decoder.positions?.count ?? Infinity);

@@ -1,7 +1,7 @@
 import type { Engine, Tensor, TensorDesc } from '@tilewise/core';
 
 /**
- * A host copy of an engine's tensor, in memory of its own: a host engine's `download` returns the tensor
+ * A host copy of an engine's tensor, in its own memory: a host engine's `download` returns the tensor
  * itself, which may be a small view of a large one.
  */
 export async function downloadCopy<T extends TensorDesc>(engine: Engine<T>, tensor: T): Promise<Tensor> {

@@ -162,7 +162,7 @@ test.each<readonly [string, (weights: Map<string, Tensor>) => void, string]>([
     'must have shape [8], got [9]',
   ],
   [
-    'a dtype that is no float',
+    'a dtype that is not a float',
     weights => weights.set('model.norm.weight', Tensor.zeros([8], { dtype: 'i32' })),
     'must be f32, f16 or bf16, got i32',
   ],

@@ -124,7 +124,7 @@ function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weigh
   // A callback for each of 10⁸ elements would take seconds.
   while (n < given.length && Object.is(given[n], wanted[n])) n++;
   if (n === given.length && n === wanted.length) return;
-  const advice = 'if the head is not tied, set tie_word_embeddings to false';
+  const advice = 'to untie them, set tie_word_embeddings to false';
   throw new CheckpointError(
     { file, tensor: name },
     `differs from '${own}', to which config.json ties it; ${advice}`,

@@ -16,8 +16,8 @@ export type ChatTemplate = (messages: readonly ChatMessage[], addGenerationPromp
 const file = 'tokenizer_config.json';
 
 /**
- * The chat template, from its own file or from `chat_template` in `tokenizer_config.json`: a text, or a list
- * of named templates, of which 'default' is used.
+ * The chat template, from its own file or from `chat_template` in `tokenizer_config.json`: a string, or a
+ * list of named templates, of which 'default' is used.
  * @throws ConfigError for an invalid template. The function throws TilewiseError `UNSUPPORTED` without a
  * template, and for messages that the template rejects.
  */
@@ -67,7 +67,7 @@ function templateText(given: unknown): string | null {
   throw new ConfigError('chat_template', "must be a string, or a list with one named 'default'", file);
 }
 
-/** The text of a special token, which is a text or an object with the text; empty for other options. */
+/** The text of a special token, which is a string or an object with the string; empty for other options. */
 function tokenText(token: unknown): readonly string[] {
   const text = typeof token === 'object' && token !== null && 'content' in token ? token.content : token;
   return typeof text === 'string' ? [text] : [];

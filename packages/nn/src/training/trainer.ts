@@ -120,7 +120,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
 
   let isReleased = false;
   let last: Promise<unknown> | undefined;
-  /** Runs a call after the calls before it, also if these failed: all calls share memory and weights. */
+  /** Runs a call after the calls before it, even if these failed: all calls share memory and weights. */
   function inTurn<R>(call: () => Promise<R>): Promise<R> {
     const next = async (): Promise<R> => {
       if (isReleased) throw new InvalidArgumentError('trainer', 'has been released');

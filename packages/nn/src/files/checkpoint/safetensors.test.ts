@@ -125,7 +125,7 @@ test.each<readonly [string, Uint8Array, string]>([
   ],
   ['no JSON', fileOf('{]'), 'not a JSON object'],
   ['a list', fileOf([]), 'not a JSON object'],
-  ['metadata that are no strings', fileOf({ __metadata__: { a: 1 } }), '__metadata__'],
+  ['metadata that are not strings', fileOf({ __metadata__: { a: 1 } }), '__metadata__'],
   ['no entry', fileOf({ t: 3 }), "tensor 't' is not described by an object"],
   ['an unknown dtype', fileOf({ t: entry(0, 8, [1], 'F64') }), 'tensor \'t\' has the dtype "F64"'],
   ['a dtype of Object', fileOf({ t: entry(0, 8, [1], 'toString') }), "tensor 't' has the dtype"],

@@ -36,9 +36,9 @@ const PART_BYTES = 4 << 20;
 const partUrl = (url: string, part: number): string => `${url}?part=${part}`;
 
 /**
- * The bytes of a file, from the cache as far as it has them, and then from the server; null if the file does
- * not exist. The bytes are stored in parts on the way, so that an interrupted download resumes after its last
- * complete part if the server still has the same file.
+ * The bytes of a file: those in the cache, and then the remaining bytes from the server; null if the file
+ * does not exist. The bytes are stored in parts on the way, so that an interrupted download resumes after its
+ * last complete part if the server still has the same file.
  * @throws HubError for any other response.
  */
 export async function throughCache(download: Download): Promise<AsyncIterable<Uint8Array> | null> {

@@ -57,8 +57,8 @@ const insideRule: Rule = {
 /**
  * Writes files, by their paths inside a folder, in Node. Missing folders are created.
  * @throws InvalidArgumentError, before a file is written, for a path that leaves the folder and for a content
- * that is neither a text nor bytes; TilewiseError `UNSUPPORTED` where there is no file system; the errors of
- * Node's `fs`.
+ * that is neither a string nor bytes; TilewiseError `UNSUPPORTED` where there is no file system; the errors
+ * of Node's `fs`.
  */
 export async function writeFolder(
   path: string,

@@ -53,8 +53,8 @@ export async function readJson(
 }
 
 /**
- * A text as a JSON object.
- * @throws CheckpointError naming the file, for a text that is not a JSON object.
+ * Parses a string as a JSON
+ * object. @throws CheckpointError naming the file, for a string that is not a JSON object.
  */
 export function parseObject(file: string, read: () => string, rule: string): Record<string, unknown> {
   let cause: unknown;
