@@ -174,7 +174,7 @@ export const rng: OperationFunction<'RNG'> = /* @__PURE__ */ operation('RNG');
  */
 export const rotaryEmbedding: OperationFunction<'RotaryEmbedding'> =
   /* @__PURE__ */ operation('RotaryEmbedding');
-/** x rounded to the nearest integer, halves to even. */
+/** x rounded to the nearest integer, ties to even. */
 export const round: OperationFunction<'Round'> = /* @__PURE__ */ operation('Round');
 /**
  * src with each element of updates added to the element that its index along an axis names. With the

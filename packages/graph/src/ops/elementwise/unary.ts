@@ -144,7 +144,7 @@ const definitions: { readonly [K in keyof Table]: Definition<K> } = {
   ReLU: relu,
   /** 1 / x. */
   Reciprocal: x => div(1, x),
-  /** x rounded to the nearest integer, halves to even. */
+  /** x rounded to the nearest integer, ties to even. */
   Round: round,
   /** x / (1 + e^(−x)), also called swish. Not an operation of oneDNN. */
   SiLU: x => mul(x, sigmoid(x)),
