@@ -51,7 +51,7 @@ describe('an argument of another kind is refused by name', () => {
           [`release of ${engine.name}`, given => engine.release(given), 'tensor'],
         ] as [string, (given: never) => unknown, string][],
     ),
-  ])('%s of what is no tensor on this host', (_, run, argument) => {
+  ])('%s of a value that is not a tensor on this host', (_, run, argument) => {
     for (const given of [undefined, null, 3, [1], onDevice]) {
       expect(() => run(any(given))).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', argument }));
     }

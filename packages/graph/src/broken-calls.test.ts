@@ -66,7 +66,7 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
   ],
   ['compile()', ({ g }) => g.compile(none), 'engine must be an object, got undefined'],
   [
-    'compile for what is no engine',
+    'compile for a value that is not an engine',
     ({ g }) => g.compile({} as never),
     'engine.primitives must be an object, got undefined',
   ],

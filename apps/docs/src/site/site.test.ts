@@ -60,7 +60,7 @@ test('no page is wider than a phone, and no table is wider than its column on a 
 }, 240_000);
 
 test.each(['no-preference', 'reduce'] as const)(
-  'on a phone, a table fades only at the edge beyond which it goes on (motion: %s)',
+  'on a phone, a table fades only at the edge beyond which it continues (motion: %s)',
   async motion => {
     const { page } = host;
     await page.emulateMedia({ reducedMotion: motion });

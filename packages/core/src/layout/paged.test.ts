@@ -66,7 +66,7 @@ describe('paged keys and values', () => {
       /^S must be at most 4, which the table addresses, got 5/,
     ],
     ...[-1, 1].map((block): [string, () => unknown, RegExp] => [
-      'a block that is not there',
+      'a block that does not exist',
       () =>
         fromPages({
           container: dense(1, 1, 2, 1),

@@ -209,7 +209,7 @@ describe('garbage never leaks', () => {
       'a score mod that replaces the score by −∞',
       { scoreMod: scoreMod(() => select(lt(kv, 2), score, -Infinity)) },
     ],
-  ])('from behind %s', (_, options) => {
+  ])('from keys that are hidden by %s', (_, options) => {
     const { q } = single;
     const k = Tensor.from([1, -1, NaN], [1, 1, 3, 1]);
     const v = Tensor.from([1, 2, NaN], [1, 1, 3, 1]);

@@ -93,7 +93,7 @@ describe('Tensor.from', () => {
       /^values must be numbers, got 0n at 0$/,
     ],
     [
-      'what is not there',
+      'a missing element',
       () => Tensor.from([1, undefined] as never, [2]),
       'INVALID_ARGUMENT',
       /^values must be numbers, got undefined at 1$/,

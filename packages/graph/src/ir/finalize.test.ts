@@ -39,7 +39,7 @@ test('conflicting descriptions of a tensor are both named', () => {
   );
 });
 
-test('long chains are no problem', () => {
+test('long chains do not overflow the stack', () => {
   const { g, tensor } = graph();
   for (let n = 20_000; n > 0; n--) g.op('Exp', { inputs: [tensor(n)], outputs: [tensor(n + 1)] });
   expect(g.finalize().topology.order.length).toBe(20_000);

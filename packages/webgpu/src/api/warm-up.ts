@@ -15,7 +15,7 @@ import { planSdpa } from './plan/plan-forward.ts';
 /**
  * Compiles the kernels of problems, each kernel once, in parallel and in the background, so that the first
  * eager calls and plans of these problems compile nothing. Tensors that do not start at a multiple of four
- * elements need kernels of their own, which are not compiled here.
+ * elements need other kernels, which are not compiled here.
  * @throws UnsupportedError if the device cannot run a problem; InvalidArgumentError if `problems` is not an
  * array; otherwise as `validate`. Rejects as `warmUp` of a plan does.
  */

@@ -46,8 +46,8 @@ export const emptyFindings: Omit<Diagnosis, 'status' | 'verdict' | 'source'> = {
 /**
  * Looks for WebGPU, an adapter and a device, reports their properties, and compares attention forward and
  * backward with the float64 reference. All problems are in the result.
- * @throws InvalidArgumentError for an unknown option or an object that is no GPU. Other rejections mean a bug
- * in the diagnosis itself.
+ * @throws InvalidArgumentError for an unknown option or an object that is not a GPU. Other rejections mean a
+ * bug in the diagnosis itself.
  */
 export async function diagnose(options: DiagnoseOptions = {}): Promise<Diagnosis> {
   checkOptions('options', options, ['gpu', 'powerPreference', 'source', 'thorough', 'tiles', 'onCheck']);

@@ -55,7 +55,7 @@ export interface TileComparison {
   /** The tile that the kernel uses on this adapter. */
   readonly tile: string;
   /**
-   * The predicted time relative to the tile that every device computes; null for a tile that the model does
+   * The predicted time relative to the baseline tile; null for a tile that the model does
    * not cover.
    */
   readonly predicted: number | null;

@@ -13,7 +13,7 @@ function timedProblem(): BackwardProblem {
 }
 
 /**
- * Times the tiles of an adapter and the tile that every device computes, and adds the cost model's
+ * Times the tiles of an adapter and the baseline tile, and adds the cost model's
  * predictions. On a software adapter, this takes minutes.
  */
 export async function compareTiles(

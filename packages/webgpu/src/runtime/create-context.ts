@@ -78,7 +78,7 @@ const noAdapter = 'WebGPU found no GPU that it supports, or no driver for it';
 const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
- * Creates a context on the caller's device or on a device of its own.
+ * Creates a context on the caller's device or on a new device.
  * @throws InvalidArgumentError for an invalid or unknown option; TilewiseError `NO_ADAPTER` if there is no
  * WebGPU, no adapter, or the adapter gives no device; `UNSUPPORTED` if the device lacks what a trace needs,
  * or a module could not be loaded.

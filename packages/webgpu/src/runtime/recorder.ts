@@ -52,7 +52,7 @@ export class Recorder {
     return this.#current !== null && buffersOf(this.#current).includes(buffer);
   }
 
-  /** Records a run, in the open batch or in a batch of its own. */
+  /** Records a run, in the open batch or in its own batch. */
   record({ run, afterwards }: RecordedRun): void {
     const open = this.#current;
     const { trace } = this.#ctx;

@@ -20,7 +20,7 @@ interface TimedSet {
 
 /**
  * Times the kernels of a context with the timestamps of its GPU, and the parts of graphs with the clock of
- * this thread. Each kernel runs in a pass of its own, labelled with the kernel's name.
+ * this thread. Each kernel runs in its own pass, labelled with the kernel's name.
  */
 export class GpuTrace implements WorkTrace, PassTrace {
   #device: GPUDevice | undefined;

@@ -99,7 +99,7 @@ describe('a file that is not a report is refused, and the error names the field'
       /^report\.peak\.matmuls\[0\]\.tflops must/,
     ],
     ['a negative time', r => (r.attention.measurements[0].ms = -1), /measurements\[0\]\.ms must be a finite/],
-    ['a status of its own', r => (r.diagnosis.status = 'fine'), /^report\.diagnosis\.status must be one of/],
+    ['an unknown status', r => (r.diagnosis.status = 'fine'), /^report\.diagnosis\.status must be one of/],
     [
       'features without end',
       r => (r.diagnosis.features = Array(5000).fill('x')),

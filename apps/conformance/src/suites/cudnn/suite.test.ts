@@ -67,7 +67,7 @@ test('a case with exactly the work of a limit is run by --max-gflop and skipped 
 });
 
 test.each([
-  ['a file that is not there', ['--cases', '/nowhere.json'], '--cases: there is no file /nowhere.json.'],
+  ['a file that does not exist', ['--cases', '/nowhere.json'], '--cases: there is no file /nowhere.json.'],
   ['a limit that is not a number', ['--max-gflop', 'lots'], "--max-gflop must be a number, got 'lots'."],
 ])('%s ends with 2', async (_, args, message) => {
   const { code, errors } = await run(fileOf([tinyCase()]), ...args);

@@ -7,7 +7,7 @@ import type { MaskDropout, PhiloxDropout, SdpaBackwardOptions, Window } from './
 
 /**
  * The form of an option, checked before the rules: a number, a boolean, a list of names, an object with
- * options of its own (`'object'` if the code that reads the object knows these options), or `'any'`, if one
+ * its own options (`'object'` if the code that reads the object knows these options), or `'any'`, if one
  * rule checks everything.
  */
 export type OptionForm = 'any' | 'number' | 'boolean' | 'names' | 'object' | OptionForms;

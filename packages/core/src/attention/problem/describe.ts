@@ -18,8 +18,8 @@ export function describeDense(argument: string, t: TensorDesc): OperandDesc {
 }
 
 /**
- * Describes a (T, H, D) tensor as an operand: packed by the cumulative lengths of its side, or with ragged
- * offsets of its own.
+ * Describes a (T, H, D) tensor as an operand: packed by the cumulative lengths of its side, or with its own
+ * ragged offsets.
  */
 export function describeTokens(
   argument: string,

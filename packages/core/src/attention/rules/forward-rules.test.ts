@@ -230,7 +230,7 @@ describe('masks', () => {
       { window: { left: 1, align: 'middle' } },
       'InvalidArgumentError: window.align must be one of top-left, bottom-right, got "middle"',
     ],
-    'causal and window lie on one diagonal': [
+    'causal and window have the same diagonal': [
       { causal: true, window: { left: 1, align: 'bottom-right' } },
       'InvalidArgumentError: window.align must match causal (top-left), got bottom-right',
     ],

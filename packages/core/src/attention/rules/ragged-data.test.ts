@@ -82,7 +82,7 @@ describe('ragged offsets', () => {
       offsets({ q: [0, 161, 320] }),
       'InvalidArgumentError: raggedOffsets.q must leave room for each sequence within the 320 elements of q, got 161 for 5 tokens (sequence 1)',
     ],
-    'keep what is written apart': [
+    'keep sequences of results apart': [
       offsets({ o: [0, 95, 216] }),
       'InvalidArgumentError: raggedOffsets.o must keep sequences apart, got 0 then 95 for 4 tokens of 24 elements (sequence 0)',
     ],
@@ -105,11 +105,11 @@ describe('ragged offsets', () => {
   });
 
   testRules(runBackward, backward, {
-    'lie within o': [
+    'end within o': [
       { o: f32(8, 4, 6) },
       'InvalidArgumentError: raggedOffsets.o must leave room for each sequence within the 192 elements of o, got 96 for 5 tokens (sequence 1)',
     ],
-    'lie within dO': [
+    'end within dO': [
       { raggedOffsets: { ...backward.raggedOffsets, dO: [0, 97, 216] } },
       'InvalidArgumentError: raggedOffsets.dO must leave room for each sequence within the 216 elements of dO, got 97 for 5 tokens (sequence 1)',
     ],

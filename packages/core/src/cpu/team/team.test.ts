@@ -51,7 +51,7 @@ const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
     [normal([6, 128, 256], 1), normal([256, 64], 2)],
     [6, 128, 64],
   ],
-  'products with matrices of their own': [
+  'products with separate matrices': [
     { kind: 'matmul' },
     [normal([4, 128, 128], 1), normal([4, 128, 64], 2)],
     [4, 128, 64],

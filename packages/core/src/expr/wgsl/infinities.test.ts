@@ -111,7 +111,7 @@ describe('withoutInfinities', () => {
     ['−∞ ≠ x', ne(-Infinity, hidden), false],
     ['−x ≥ ∞', ge(neg(hidden), Infinity), true],
     ['−x < ∞, in a condition', not(lt(neg(hidden), Infinity)), true],
-  ])('%s holds as it does of the values, and only what is loaded is looked at', (_, e, isMasked) => {
+  ])('%s gives the same as on the values, and reads only loaded values', (_, e, isMasked) => {
     const told = withoutInfinities(e);
     expect([0, 1].map(kv => evaluate(told, [1, 0, kv]))).toEqual([Number(!isMasked), Number(isMasked)]);
     const seen = nodes(told).filter(x => x.kind === 'binary' && x.a === hidden);

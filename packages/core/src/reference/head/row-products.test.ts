@@ -17,7 +17,7 @@ describe.each([0, 1, 3, 4, 7])('with %i chosen rows', count => {
     expect([...dots(x, Y, rows)]).toEqual(expected);
   });
 
-  test('the weighted sum is added to what is there', () => {
+  test('the weighted sum is added to the previous value', () => {
     const y = x.slice();
     addWeighted(y, w, rows, Y);
     const expected = Array.from(x, (start, d) =>

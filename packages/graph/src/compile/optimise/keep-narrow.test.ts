@@ -122,7 +122,7 @@ test.each<readonly [string, (h: Variable, x: Variable) => Variable, readonly num
     h => subtract(wide(part(h)), reduceSum(wide(part(h)), { axes: [1], keepDims: true })),
     [-7, -6, -9, -8, -11, -10],
   ],
-])('%s reads what lies at the offset of the slice, on both engines', async (_, of, expected) => {
+])('%s reads the elements at the offset of the slice, on both engines', async (_, of, expected) => {
   const { engine: gpu } = await sharedGpu();
   const specs = { h: { shape: [6, 2], dtype: 'f16' }, x: [1, 2] } as const;
   const given = { h: rows, x: Tensor.from([1, 10], [1, 2]) };

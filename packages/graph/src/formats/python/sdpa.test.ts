@@ -64,7 +64,7 @@ const calls: Readonly<Record<string, Call>> = {
   'in a window': { attrs: { left: 2, right: 1 } },
   softcapped: { attrs: { softcap: 1.5 } },
   'standard slopes': { attrs: { alibi: true, right: 0 } },
-  'slopes of its own, from the bottom right': {
+  'own slopes, from the bottom right': {
     attrs: { align: 'bottom-right', right: 0 },
     more: g => ({ alibi: g.input([Hq]) }),
   },

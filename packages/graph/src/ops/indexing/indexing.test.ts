@@ -188,7 +188,7 @@ describe('gradients equal difference quotients', () => {
       },
     ],
     [
-      'TensorScatter of elements that lie outside',
+      'TensorScatter of elements outside',
       (g, x) => {
         const at = g.input([3], { dtype: 'i32', values: [-1, 3, 1] });
         const update = g.op('Slice', [g.op('Square', [x])], { axis: 1, size: 2 });

@@ -73,7 +73,7 @@ test.each<readonly [string, Readonly<Record<string, Uint8Array>>, string]>([
   ['neither file nor index', {}, 'the upload has neither model.safetensors nor model.safetensors.index.json'],
   ['an index without a map', { 'model.safetensors.index.json': index([]) }, "has no 'weight_map'"],
   [
-    'a shard that lies elsewhere',
+    'a shard in another folder',
     { 'model.safetensors.index.json': index({ a: '../secret' }) },
     'tensor \'a\' is in "../secret", which is not a file next to the index',
   ],

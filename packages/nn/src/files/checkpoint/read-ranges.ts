@@ -20,7 +20,8 @@ export interface RangedSafetensors {
 
 /**
  * Reads the header of a safetensors file, and then only the tensors that are requested.
- * @throws CheckpointError for an invalid or truncated header; InvalidArgumentError if `open` is no function.
+ * @throws CheckpointError for an invalid or truncated header; InvalidArgumentError if `open` is not a
+ * function.
  */
 export async function openSafetensors(open: OpenRange, file = 'the file'): Promise<RangedSafetensors> {
   checkArgument('open', open, callback);

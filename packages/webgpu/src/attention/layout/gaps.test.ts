@@ -60,7 +60,7 @@ test.each<[string, Layout]>([
     { dtype: 'f16', D: 7, row: 9, between: 2, channel: 1, front: 1 },
   ],
   [
-    "f16 of which every other channel is somebody else's",
+    'f16 of which every other channel belongs to another tensor',
     { dtype: 'f16', D: 7, row: 16, between: 1, channel: 2, front: 0 },
   ],
   [

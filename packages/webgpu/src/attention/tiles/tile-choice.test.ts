@@ -49,7 +49,7 @@ describe('a shape is refused with the rule that it breaks', () => {
     ],
     ['no lanes', () => subgroupTile({ ...lanes, lanes: 0 }), /a multiple of 8 lanes/],
     [
-      'lanes that are not there to read',
+      'a number of lanes that is not a multiple of the group',
       () => subgroupTile({ ...lanes, lanes: 6, group: 4 }),
       /a multiple of 4 lanes/,
     ],

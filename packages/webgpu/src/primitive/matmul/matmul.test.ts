@@ -130,7 +130,7 @@ describe('layouts', () => {
 
 describe('batches', () => {
   test.each([
-    ['of their own', [3, 17, 20], [3, 20, 24], [3, 17, 24]],
+    ['separate', [3, 17, 20], [3, 20, 24], [3, 17, 24]],
     ['one B for all', [3, 16, 20], [20, 24], [3, 16, 24]],
     ['one A for all', [17, 20], [3, 20, 24], [3, 17, 24]],
     ['broadcast across each other', [2, 1, 5, 8], [3, 8, 6], [2, 3, 5, 6]],

@@ -21,8 +21,8 @@ export function shareResults(results: readonly BoundTensor[], { interleaved }: A
  * not read it, as WebGPU requires; and that none of its tensors starts where an earlier kernel has written
  * another one. Results that are interleaved overlap too, but start at different bytes.
  * @param earlier the tensors that earlier kernels wrote, to which those of this kernel are added.
- * @throws InvalidArgumentError naming both tensors. The GPU would report the first error later, and to
- * nobody, and the second never.
+ * @throws InvalidArgumentError naming both tensors. The GPU would report the first error later and to no
+ * caller, and never the second.
  */
 export function checkAliasing(
   { name }: KernelSpec,

@@ -131,7 +131,7 @@ describe('a wrong result fails', () => {
       /^o holds .* where nothing contributes/,
     ],
     [
-      'the gradient of a key that nobody sees',
+      'the gradient of a key that no query sees',
       nudged('dk', 1e-6, 0, 0, 11, 0),
       /^dk holds .* where nothing contributes/,
     ],

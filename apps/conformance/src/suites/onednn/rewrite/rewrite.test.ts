@@ -75,12 +75,12 @@ describe('the options of a case', () => {
     ['a shape that is none', { 'in-shapes': '0:axbx' }, "'axbx' must be integers separated by x"],
     ['a batch that is none', { mb: 'x' }, "mb must be a whole number of at least 0, got 'x'"],
     [
-      'an operation that is not there',
+      'an operation that does not exist',
       { 'op-kind': '9:Log' },
       "op-kind: there is no operation '9' in the graph",
     ],
-    ['a tensor that is not there', { dt: '9:f16' }, "dt: there is no tensor '9' in the graph"],
-    ['an attribute that is not there', { 'op-attrs': '3:axs:0' }, "ReduceSum 3 has no attribute 'axs'"],
+    ['a tensor that does not exist', { dt: '9:f16' }, "dt: there is no tensor '9' in the graph"],
+    ['an attribute that does not exist', { 'op-attrs': '3:axs:0' }, "ReduceSum 3 has no attribute 'axs'"],
     ["an attribute's value", { 'op-attrs': '3:axes:0xa' }, "axes is of type s64[], not '0xa'"],
     ['a property', { 'tensor-property': '5:const' }, 'tensor-property: must be one of undef'],
   ])('%s is an error', (_, options, message) => {

@@ -21,7 +21,7 @@ test
     ['f16 by vectors', 'f16', 'f16', 20, 36],
     ['f16 element by element', 'f16', 'f16', 19, 29],
     ['8 bits', 'f8e4m3', 'f8e5m2', 20, 36],
-  ])('operands staged in f16 are multiplied as they are: %s', async (_, a, b, M, K) => {
+  ])('operands staged in f16 are multiplied without a conversion: %s', async (_, a, b, M, K) => {
   const matmulTiles = vi.fn(() => matMulTileWith(shape, plainMatrices(shape.matrix)));
   const ctx = Object.assign(await createContext({ device }), { tileKinds: { matmulTiles } });
   const operands = [numbers([M, K], 1, { dtype: a }), numbers([M, K], 2, { dtype: b }).permute(1, 0)];
