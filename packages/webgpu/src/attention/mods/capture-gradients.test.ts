@@ -156,7 +156,7 @@ describe('the tables in which gradients are summed', () => {
     return { ...problem, forward: { ...problem.forward, captures: { table } } };
   };
 
-  test('take a bounded workspace, whatever their size', () => {
+  test('take at most 32 MiB, or as much as the captured tensors if they are larger', () => {
     const bytes = (elements: number): number => {
       const problem = planned(elements);
       return 8 * backwardTensors(problem, allTools).spans['workspace.sums'];
