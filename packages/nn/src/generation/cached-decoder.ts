@@ -2,6 +2,7 @@ import { Tensor, type TensorDesc } from '@tilewise/core';
 import { getOrInsertComputed } from '../model/get-or-insert.ts';
 import type { Model } from '../model/model.ts';
 import { nextTurn } from '../model/next-turn.ts';
+import { holdAll } from '../model/upload.ts';
 import { type Causal, cacheSpecs, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
 
 /** A decoder with a cache of the keys and values of the tokens so far. */
@@ -46,17 +47,8 @@ export function cachedDecoder<T extends TensorDesc>(
   const logits = Tensor.zeros([batch, vocabulary]);
   const angles = texts.map(() => '');
 
-  const caches: Record<string, T> = {};
-  const release = (): void => {
-    for (const tensor of Object.values(caches)) engine.release(tensor);
-  };
-  try {
-    for (const [name, spec] of Object.entries(cacheSpecs(model, definition, { batch, capacity })))
-      caches[name] = engine.primitives.allocate(spec);
-  } catch (error) {
-    release();
-    throw error;
-  }
+  const specs = new Map(Object.entries(cacheSpecs(model, definition, { batch, capacity })));
+  const caches = Object.fromEntries(holdAll(engine, specs, spec => engine.primitives.allocate(spec)));
 
   const stepOf = (size: number): DecoderStep<T> =>
     getOrInsertComputed(steps, size, () => decoderStep(model, definition, { batch, capacity, size }));
@@ -94,6 +86,8 @@ export function cachedDecoder<T extends TensorDesc>(
       }
       return results;
     },
-    release,
+    release() {
+      for (const tensor of Object.values(caches)) engine.release(tensor);
+    },
   };
 }
