@@ -24,6 +24,18 @@ describe('TilewiseError', () => {
 
   it('has the property cause only if a cause was given', () => {
     expect('cause' in new TilewiseError('INVALID_OP', 'x')).toBe(false);
+    expect('cause' in new InvalidArgumentError('seed', 'is missing')).toBe(false);
+  });
+
+  it('keeps the beginning and the end of a message that quotes a very long value', () => {
+    const long = 'x'.repeat(1e6);
+    const { message, argument } = new InvalidArgumentError('seed', `must be an integer, got "${long}"`);
+    expect(message).toMatch(/^seed must be an integer, got "x+ \.\.\. x+"$/);
+    expect(message.length).toBeLessThan(2100);
+    expect(argument).toBe('seed');
+    expect(() => checkOptions('options', { [long]: 1 }, ['dtype'])).toThrow(
+      /^x+ \.\.\. x+ is not an option; the options are dtype$/,
+    );
   });
 });
 

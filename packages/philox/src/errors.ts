@@ -20,7 +20,8 @@ export interface TilewiseErrorOptions {
 
 /**
  * The base class of every error that a Tilewise package throws on purpose. The message names the argument,
- * its value and the rule that it breaks; `code` and `argument` tell a program the same.
+ * its value and the rule that it breaks; `code` and `argument` tell a program the same. Of a message of more
+ * than 2,000 characters, the middle is left out.
  */
 export class TilewiseError extends Error {
   override readonly name: string = 'TilewiseError';
@@ -30,7 +31,8 @@ export class TilewiseError extends Error {
   readonly argument: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: TilewiseErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    // A value from a file may be megabytes long. The rule stands before or after the value.
+    super(message.replace(/^(.{999}).+(.{999})$/s, '$1 ... $2'), options);
     this.code = code;
     this.argument = options.argument;
   }

@@ -46,7 +46,7 @@ function checkInLine(shape: Shape, strides: Strides, outer: number, inner: numbe
   if (strides[outer] === strides[inner] * shape[inner]) return;
   throw new InvalidShapeError(
     'shape',
-    `[${target}] merges dimensions ${outer} and ${inner} of [${shape}], which are not contiguous with each other (strides [${strides}]); ` +
-      'reshape a contiguous() copy instead',
+    `[${target}] merges dimensions ${outer} and ${inner} of [${shape}], which are not contiguous (strides [${strides}]); ` +
+      'reshape a contiguous() copy',
   );
 }

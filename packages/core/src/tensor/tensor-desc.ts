@@ -86,5 +86,5 @@ export function isList(list: unknown): list is ArrayLike<unknown> {
 export function listText(list: unknown): string {
   if (!isList(list)) return describeValue(list);
   if (list.length > MAX_RANK) return `${list.length} of them`;
-  return `[${Array.from(list, item => (typeof item === 'number' ? item : describeValue(item)))}]`;
+  return `[${Array.from(list, describeValue)}]`;
 }

@@ -65,7 +65,7 @@ describe('views', () => {
     [
       'reshape',
       () => t.permute(1, 0, 2).reshape([6, 4]),
-      /^shape \[6,4\] merges dimensions 0 and 1 of \[3,2,4\], which are not contiguous with each other \(strides \[4,12,1\]\); reshape a contiguous/,
+      /^shape \[6,4\] merges dimensions 0 and 1 of \[3,2,4\], which are not contiguous \(strides \[4,12,1\]\); reshape a contiguous/,
     ],
   ])('%s says what is wrong', (_, view, message) => {
     expect(view).toThrow(message);

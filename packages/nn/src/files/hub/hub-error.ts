@@ -13,7 +13,7 @@ export class HubError extends TilewiseError {
     rule: string,
     options: { readonly status?: number | undefined; readonly cause?: unknown } = {},
   ) {
-    super('UNSUPPORTED', `${url} ${rule}`, { argument: 'source', cause: options.cause });
+    super('UNSUPPORTED', `${url} ${rule}`, { ...options, argument: 'source' });
     this.url = url;
     this.status = options.status;
   }
