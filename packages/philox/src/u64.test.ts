@@ -42,5 +42,17 @@ describe('toU64', () => {
 describe('splitU64', () => {
   it('wraps at 64 bits', () => {
     expect(splitU64(2n ** 64n + 5n)).toEqual([5, 0]);
+    expect(splitU64(-1n)).toEqual([0xffffffff, 0xffffffff]);
+  });
+
+  it('takes a safe integer too', () => {
+    expect(splitU64(2 ** 33 + 7)).toEqual([7, 2]);
+    expect(splitU64(-1)).toEqual([0xffffffff, 0xffffffff]);
+  });
+
+  it.each([[1.5], [2 ** 53], ['5'], [undefined], [null]])('refuses %j', value => {
+    expect(() => splitU64(value as never)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', argument: 'value' }),
+    );
   });
 });

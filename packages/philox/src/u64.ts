@@ -23,12 +23,22 @@ export function toUint(value: Uint, name: string, bits: number): bigint {
 
 /** `value` as two 32-bit words. Throws like `toUint` with 64 bits. */
 export function toU64(value: Uint, name: string): U64 {
-  return splitU64(toUint(value, name, 64));
+  return lowWords(toUint(value, name, 64));
 }
 
-/** The low 64 bits of a bigint as two 32-bit words. */
-export function splitU64(value: bigint): U64 {
+/** `splitU64` of a value that is known to be a bigint. */
+export function lowWords(value: bigint): U64 {
   return [Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n))];
+}
+
+/**
+ * The low 64 bits of an integer as two 32-bit words; those of a negative integer in two's complement.
+ *
+ * @throws InvalidArgumentError for a value that is neither a bigint nor a safe integer.
+ */
+export function splitU64(value: bigint | number): U64 {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return lowWords(BigInt(value));
+  throw new InvalidArgumentError('value', `must be a bigint or a safe integer, got ${describeValue(value)}`);
 }
 
 /** The bigint that two 32-bit words represent. */

@@ -1,5 +1,5 @@
 import { philox4x32, type U32x2, type U32x4 } from '../block/block4x32.ts';
-import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
+import { lowWords, toU64, toUint, type Uint } from '../u64.ts';
 
 /*
  * JAX's `philox4x32` PRNG implementation. Source: `jax/_src/random/philox4x32.py`; equal to runs of
@@ -44,7 +44,7 @@ export function jaxPhiloxSplit(key: Readonly<U32x2>, count: number = 2): U32x2[]
  * @throws InvalidArgumentError if `data` is not an unsigned 32-bit integer.
  */
 export function jaxPhiloxFoldIn(key: Readonly<U32x2>, data: Uint): U32x2 {
-  const [word] = splitU64(toUint(data, 'data', 32));
+  const [word] = lowWords(toUint(data, 'data', 32));
   return firstTwo(philox4x32([0, 0, 0, word], key));
 }
 

@@ -2,7 +2,7 @@ import { philox4x32Into } from '../block/block4x32.ts';
 import { allocateMask } from '../dropout/allocate-mask.ts';
 import { checkOptions, checkProbability, describeValue, InvalidArgumentError } from '../errors.ts';
 import { firstWordAtLeast } from '../stream/uniform.ts';
-import { splitU64, toU64, toUint, type Uint } from '../u64.ts';
+import { lowWords, toU64, toUint, type Uint } from '../u64.ts';
 
 /**
  * A call of `torch.native_dropout` (`F.dropout`) on CUDA, with the launch geometry that its mask depends on.
@@ -44,7 +44,7 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
   const [k0, k1] = toU64(options.seed, 'seed');
   const offset = toUint(options.offset, 'offset', 64);
   if (offset % 4n !== 0n) throw invalid('offset', 'a multiple of 4', options.offset);
-  const [b0, b1] = splitU64(offset / 4n);
+  const [b0, b1] = lowWords(offset / 4n);
   const threads = 256 * checkGeometry(options);
   const end = firstWordAtLeast(1 - checkProbability('p', options.p));
   const blocksPerTurn = Math.ceil(vec / 4);

@@ -1,6 +1,6 @@
 import { describeValue, InvalidArgumentError } from '../errors.ts';
 import { fillBlocks } from '../stream/fill-blocks.ts';
-import { splitU64, toUint, type Uint } from '../u64.ts';
+import { lowWords, toUint, type Uint } from '../u64.ts';
 
 /**
  * XLA's `RngBitGenerator` with the Philox algorithm, as the CPU and GPU compilers expand it: `count` 32-bit
@@ -26,7 +26,7 @@ export function xlaRngBitGenerator(
   const length = Number(toUint(count, 'count', 32));
   const blocks = Math.ceil(length / 4);
   const words = new Uint32Array(4 * blocks);
-  fillBlocks(words, 0, blocks, [...splitU64(low), ...splitU64(high)], splitU64(key), 10);
+  fillBlocks(words, 0, blocks, [...lowWords(low), ...lowWords(high)], lowWords(key), 10);
   const next = (high << 64n) + low + BigInt(blocks);
   const nextState = [key, BigInt.asUintN(64, next), BigInt.asUintN(64, next >> 64n)];
   return { words: words.subarray(0, length), state: nextState.slice(0, state.length) };

@@ -1,5 +1,5 @@
 import { checkProbability, describeValue, InvalidArgumentError } from '../errors.ts';
-import { splitU64 } from '../u64.ts';
+import { lowWords } from '../u64.ts';
 import { fillBlocks } from './fill-blocks.ts';
 import { normalPairFromWords } from './normal.ts';
 import { joinCounter, type StreamAddress, type StreamOptions, streamAddress } from './stream-address.ts';
@@ -98,7 +98,7 @@ function checkArray(
 function advance(address: StreamAddress, words: number): StreamAddress {
   const place = address.lane + words;
   const counter = joinCounter(address.counter) + BigInt(Math.floor(place / 4));
-  return { ...address, counter: [...splitU64(counter), ...splitU64(counter >> 64n)], lane: place % 4 };
+  return { ...address, counter: [...lowWords(counter), ...lowWords(counter >> 64n)], lane: place % 4 };
 }
 
 function fillWords(out: Uint32Array, address: StreamAddress): Uint32Array {

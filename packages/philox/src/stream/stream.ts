@@ -1,6 +1,6 @@
 import { philox4x32Into } from '../block/block4x32.ts';
 import { checkObject, checkProbability } from '../errors.ts';
-import { splitU64, toUint, type Uint } from '../u64.ts';
+import { lowWords, toUint, type Uint } from '../u64.ts';
 import { normalPairFromWords } from './normal.ts';
 import { joinCounter, type StreamOptions, streamAddress } from './stream-address.ts';
 import { firstWordAbove, uniformFromWord } from './uniform.ts';
@@ -60,7 +60,7 @@ export class PhiloxStream {
   seek(position: Uint): void {
     const target = toUint(position, 'position', POSITION_BITS);
     const counter = this.#origin + (target >> 2n);
-    this.#next.set([...splitU64(counter), ...splitU64(counter >> 64n)]);
+    this.#next.set([...lowWords(counter), ...lowWords(counter >> 64n)]);
     this.#spareNormal = undefined;
     this.#lane = 4;
     const lane = Number(target & 3n);

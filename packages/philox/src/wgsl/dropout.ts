@@ -4,7 +4,7 @@ import { checkScheme, checkShape, checkSource, type DropoutSource } from '../dro
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { torchEfficientWgsl } from '../dropout/torch-efficient.ts';
 import { checkObject } from '../errors.ts';
-import { splitU64, toUint, type U64 } from '../u64.ts';
+import { lowWords, toUint, type U64 } from '../u64.ts';
 import { composeWgsl, type WgslPiece } from '../wgsl-pieces/piece.ts';
 
 /**
@@ -57,7 +57,7 @@ export function dropoutUniforms(
   return {
     seed,
     offset,
-    headStride: splitU64(BigInt(Sq) * BigInt(Skv)),
+    headStride: lowWords(BigInt(Sq) * BigInt(Skv)),
     rowStride: Number(toUint(Skv, 'shape.Skv', 32)),
     threshold: keepNone ? 0xffffffff : threshold,
     keepNone: keepNone ? 1 : 0,

@@ -10,7 +10,7 @@ import {
   Tensor,
   type TensorDesc,
 } from '@tilewise/core';
-import { splitU64 } from '@tilewise/philox';
+import { toU64 } from '@tilewise/philox';
 import { storageDType } from './dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from './logical-tensor.ts';
 import { brokenScalarRule, type ScalarValue } from './scalar.ts';
@@ -60,5 +60,5 @@ export function scalarTensor(tensor: LogicalTensor, value: ScalarValue): Tensor 
   }
   const rule = brokenScalarRule(tensor.dtype, value);
   if (rule !== null) throw new InvalidArgumentError(name, `must be ${rule}, got ${describeValue(value)}`);
-  return Tensor.from(isWord64 ? splitU64(BigInt(value)) : [Number(value)], shape, { dtype });
+  return Tensor.from(isWord64 ? toU64(BigInt(value), name) : [Number(value)], shape, { dtype });
 }
