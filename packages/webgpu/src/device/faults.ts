@@ -10,7 +10,7 @@ function faultOf(error: GPUError): TilewiseError {
     outOfMemory ? 'OUT_OF_MEMORY' : 'INVALID_ARGUMENT',
     outOfMemory
       ? `the GPU is out of memory: ${error.message}`
-      : `the GPU rejected the work (was a buffer destroyed, or is it of another device?): ${error.message}`,
+      : `the GPU rejected the work (is a buffer destroyed, or of another device?): ${error.message}`,
     { cause: error },
   );
 }

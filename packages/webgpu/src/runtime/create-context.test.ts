@@ -33,8 +33,18 @@ test('an adapter that was not found is NO_ADAPTER, and the advice is not to pass
   const error = await createContext({ adapter: null as never }).catch((e: unknown) => e);
   expect(error).toMatchObject({
     code: 'NO_ADAPTER',
-    message: expect.stringMatching(/adapter is null.*no driver/),
+    message: expect.stringMatching(/gave null.*no driver/),
   });
+});
+
+test.each([
+  [{ powerPreference: 'high' }, 'powerPreference must be one of high-performance, low-power, got "high"'],
+  [{ powerPreference: null }, 'powerPreference must be one of high-performance, low-power, got null'],
+  [{ adapter: false }, 'adapter must be a GPUAdapter, got false'],
+  [{ device: null }, 'device must be a GPUDevice, got null'],
+  [{ device: '' }, 'device must be a GPUDevice, got ""'],
+])('%j is refused, and does not stand for the default', async (options, message) => {
+  await expect(createContext(options as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message });
 });
 
 describe('where the device comes from', () => {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, listText, TilewiseError } from '@tilewise/core';
-import { checkFunction, checkOptions, describeValue } from '@tilewise/philox/errors';
+import { checkFunction, checkOneOf, checkOptions, describeValue } from '@tilewise/philox/errors';
 import {
   type LoadedModuleName,
   loadedModuleNames,
@@ -73,8 +73,6 @@ const optionNames = [
   'trace',
 ];
 
-const noAdapter = 'WebGPU found no GPU that it supports, or no driver for it';
-
 const defaultMaxIdleBytes = 256 * 1024 * 1024;
 
 /**
@@ -85,20 +83,23 @@ const defaultMaxIdleBytes = 256 * 1024 * 1024;
  */
 export async function createContext(options: ContextOptions = {}): Promise<GpuContext> {
   checkOptions('options', options, optionNames);
-  const { device: given, adapter, tiles, onLeak, trace } = options;
+  const { device: given, adapter, tiles, onLeak, trace, powerPreference = 'high-performance' } = options;
   const { maxIdleBytes = defaultMaxIdleBytes, load = loadedModuleNames } = options;
   if (typeof maxIdleBytes !== 'number' || !(maxIdleBytes >= 0)) {
     const rule = `must be a number of bytes ≥ 0, got ${describeValue(maxIdleBytes)}`;
     throw new InvalidArgumentError('maxIdleBytes', rule);
   }
-  checkNames(load);
+  if (!Array.isArray(load) || !load.every(name => loadedModuleNames.includes(name))) {
+    const rule = `must be an array of names from ${loadedModuleNames.join(', ')}, got ${listText(load)}`;
+    throw new InvalidArgumentError('load', rule);
+  }
   if (onLeak !== undefined) checkFunction('onLeak', onLeak);
-  if (trace !== undefined) checkFunction('trace.attach', trace.attach);
-  // requestAdapter() returns null if it finds no adapter, whatever the type says.
-  if (adapter === null) throw new TilewiseError('NO_ADAPTER', `options.adapter is null: ${noAdapter}`);
+  if (trace !== undefined) checkFunction('trace.attach', trace?.attach);
+  found(adapter);
   if (tiles !== undefined) checkFunction('tiles', tiles);
-  if (adapter) checkKind('adapter', adapter, 'a GPUAdapter');
-  if (given) checkKind('device', given, 'a GPUDevice');
+  if (adapter !== undefined) checkKind('adapter', adapter, 'a GPUAdapter');
+  if (given !== undefined) checkKind('device', given, 'a GPUDevice');
+  checkOneOf('powerPreference', powerPreference, ['high-performance', 'low-power']);
   const loading = loadModules(load);
   // If no device is created, nobody awaits the modules.
   loading.catch(() => {});
@@ -109,7 +110,7 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
     return new GpuContext(device, capabilities, { ...settings, modules: await loading });
   };
   if (given) return contextOn(given, adapter);
-  const chosen = adapter ?? (await defaultAdapter(options.powerPreference));
+  const chosen = adapter ?? (await defaultAdapter(powerPreference));
   const device = await chosen.requestDevice(deviceDescriptor(chosen)).catch((cause: unknown) => {
     // An adapter can create only one device.
     throw new TilewiseError('NO_ADAPTER', `the adapter gave no device: ${String(cause)}`, { cause });
@@ -120,25 +121,25 @@ export async function createContext(options: ContextOptions = {}): Promise<GpuCo
   });
 }
 
-function checkNames(load: readonly LoadedModuleName[]): void {
-  if (Array.isArray(load) && load.every(name => loadedModuleNames.includes(name))) return;
-  throw new InvalidArgumentError(
-    'load',
-    `must be an array of names from ${loadedModuleNames.join(', ')}, got ${listText(load)}`,
-  );
-}
-
-async function defaultAdapter(powerPreference: GPUPowerPreference = 'high-performance'): Promise<GPUAdapter> {
+async function defaultAdapter(powerPreference: GPUPowerPreference): Promise<GPUAdapter> {
   const { gpu } = (globalThis as { navigator?: { gpu?: GPU } }).navigator ?? {};
   if (!gpu) {
     throw new TilewiseError(
       'NO_ADAPTER',
-      'navigator.gpu is missing: use a browser with WebGPU on a secure page, or, in Node, pass a device or adapter from the npm package webgpu',
+      'navigator.gpu is missing: open a secure page in a browser with WebGPU; in Node, pass an adapter of the npm package webgpu',
     );
   }
   const adapter = await gpu.requestAdapter({ powerPreference }).catch((cause: unknown) => {
     throw new TilewiseError('NO_ADAPTER', `WebGPU gave no adapter: ${String(cause)}`, { cause });
   });
-  if (!adapter) throw new TilewiseError('NO_ADAPTER', `requestAdapter() gave null: ${noAdapter}`);
-  return adapter;
+  return found(adapter);
+}
+
+/**
+ * Returns an adapter. @throws TilewiseError `NO_ADAPTER` for null, which requestAdapter() gives without one.
+ */
+function found<A>(adapter: A | null): A {
+  if (adapter !== null) return adapter;
+  const message = 'requestAdapter() gave null: WebGPU found no GPU that it supports, or no driver for it';
+  throw new TilewiseError('NO_ADAPTER', message);
 }
