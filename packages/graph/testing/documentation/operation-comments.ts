@@ -11,7 +11,10 @@ export function withOperationComments(source: string): string {
     .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=export const)/gm, '')
     .replace(/^export const \w+: OperationFunction<'(\w+)'>/gm, (declaration, kind) => {
       const summary = summaries.get(kind);
-      return summary === undefined ? declaration : `${docComment(summary)}\n${declaration}`;
+      if (summary === undefined) return declaration;
+      // The operations have no default; their functions have.
+      const comment = docComment(summary.replace(/over axes\.$/, 'over axes, by default all.'));
+      return `${comment}\n${declaration}`;
     });
 }
 

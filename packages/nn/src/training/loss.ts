@@ -113,12 +113,12 @@ export function meanLoss<T extends TensorDesc>(
   const flat = reshape(logits, [labels.shape[0], classes]);
   const { labelSmoothing = 0 } = options;
   const rows = crossEntropy(flat, labels, { labelSmoothing });
-  const loss = reduceSum(multiply(rows, labelWeights), { axes: [0] });
+  const loss = reduceSum(multiply(rows, labelWeights));
   if (!options.accuracy) return { loss };
   const likeliest = reduceMax(logSoftmax(flat, { axis: -1 }), { axes: [-1] });
   const own = labelSmoothing === 0 ? rows : crossEntropy(flat, labels);
   const isRight = greaterEqual(neg(own), likeliest);
-  return { loss, accuracy: reduceSum(where(isRight, labelWeights, 0), { axes: [0] }) };
+  return { loss, accuracy: reduceSum(where(isRight, labelWeights, 0)) };
 }
 
 /** The loss of a batch and its gradients, as a function to trace. */
@@ -146,9 +146,7 @@ export function lossAndGradients<T extends TensorDesc>(
 
 /** A vector of numbers, followed by the squared norm of some tensors. */
 export function withSquaredNorm(numbers: Variable, tensors: readonly Variable[]): Variable {
-  const squares = tensors.map(tensor =>
-    reduceSum(square(inFloat32(tensor)), { axes: tensor.shape.map((_, d) => d) }),
-  );
+  const squares = tensors.map(tensor => reduceSum(square(inFloat32(tensor))));
   const norm = squares.reduce((total, x) => add(total, x));
   return concat([numbers, reshape(norm, [1])], { axis: 0 });
 }

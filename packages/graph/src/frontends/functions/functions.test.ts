@@ -50,6 +50,26 @@ test('a function of named tensors runs, with numbers and host tensors as constan
   await expect(f({ x: row(1, 2) })).rejects.toThrow('released');
 });
 
+test('a reduction without axes is over all axes, as in PyTorch', async () => {
+  const x = Tensor.from([1, 2, 3, 4, 5, 6], [2, 3]);
+  const f = compile(
+    engine,
+    ({ x }) => ({
+      sum: ops.reduceSum(x),
+      mean: ops.reduceMean(x, { axes: undefined }),
+      kept: ops.reduceMax(x, { keepDims: true }),
+      rows: ops.reduceMean(x, { axes: [1] }),
+      constant: ops.reduceProd(Tensor.from([2, 3], [2])),
+    }),
+    { x: [2, 3] },
+  );
+  const { sum, mean, kept, rows, constant } = await f({ x });
+  expect([sum.get(), mean.get(), kept.get(0, 0), constant.get()]).toEqual([21, 3.5, 6, 6]);
+  expect([sum.shape, kept.shape]).toEqual([[], [1, 1]]);
+  expect([...rows.toFloat32()]).toEqual([2, 5]);
+  f.release();
+});
+
 test('constants live until the last call has ended, and tensors of the caller longer', async () => {
   const released = new Set<Tensor>();
   const release = (tensor: Tensor): void => {

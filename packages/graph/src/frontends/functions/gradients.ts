@@ -1,4 +1,10 @@
-import { checkFunction, describeValue, InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
+import {
+  checkFunction,
+  describeValue,
+  InvalidArgumentError,
+  InvalidShapeError,
+  listText,
+} from '@tilewise/core';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { differentiate } from '../../passes/gradient/differentiate.ts';
@@ -43,8 +49,10 @@ export function valueAndGrad<
 function checkArguments(names: unknown, inputs: Named): void {
   const known = Object.keys(inputs);
   if (Array.isArray(names) && names.every(name => known.includes(name))) return;
-  const given = Array.isArray(names) ? `[${names}]` : describeValue(names);
-  throw new InvalidArgumentError('by', `must be an array of names among ${known.join(', ')}, got ${given}`);
+  throw new InvalidArgumentError(
+    'by',
+    `must be an array of names among ${known.join(', ')}, got ${listText(names)}`,
+  );
 }
 
 /** Returns a function that computes only the gradients, like `valueAndGrad`. */

@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import type { GivenAttributes } from '../../ir/schema/schema.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { OperationKind, OperationSchemas } from '../../ops/table.ts';
-import { call } from './operation-call.ts';
+import { type CallOptions, call } from './operation-call.ts';
 import { type Operand, Variable } from './trace.ts';
 
 /** An attribute's name, such as `transpose_b`, in camelCase. */
@@ -50,20 +50,34 @@ export type OperationFunction<K extends OperationKind> = (
   ...args: [...OperandsOf<OperationSchemas[K]['inputs']>, ...OptionsArgument<OptionsOf<K>>]
 ) => ResultsOf<OperationSchemas[K]['outputs']>;
 
-/** The function of an operation. */
-export function operation<K extends OperationKind>(kind: K): OperationFunction<K> {
+/**
+ * The function of an operation.
+ * @param complete adds options that depend on the first operand.
+ */
+export function operation<K extends OperationKind>(
+  kind: K,
+  complete = (_: Operand, options?: CallOptions): CallOptions | undefined => options,
+): OperationFunction<K> {
   const apply = (...args: readonly unknown[]): Variable | readonly Variable[] => {
     const options = args.find(isOptions);
     const operands = args.filter(arg => arg === undefined || arg !== options);
     // Optional operands and options may be undefined, but only after all others.
     while (operands.length > 0 && operands.at(-1) === undefined) operands.pop();
-    const results = call(kind, operands as Operand[], options);
+    const results = call(kind, operands as Operand[], complete(operands[0] as Operand, options));
     return results.length === 1 ? results[0] : results;
   };
   return apply as unknown as OperationFunction<K>;
 }
 
-function isOptions(arg: unknown): arg is Parameters<typeof call>[2] {
+/** The function of a reduction. Without axes, it reduces all axes, as in PyTorch; oneDNN has no default. */
+export function reduction<K extends OperationKind & `Reduce${string}`>(kind: K): OperationFunction<K> {
+  return operation(kind, (x, options) => ({
+    ...options,
+    axes: options?.axes ?? Object.keys((x as Partial<Variable>).shape ?? []).map(Number),
+  }));
+}
+
+function isOptions(arg: unknown): arg is CallOptions {
   const isObject = typeof arg === 'object' && arg !== null;
   return isObject && !(arg instanceof Variable || arg instanceof Tensor || Symbol.iterator in arg);
 }

@@ -1,4 +1,4 @@
-import { type OperationFunction, operation } from './operation-function.ts';
+import { type OperationFunction, operation, reduction } from './operation-function.ts';
 
 // One function per operation of the table; `OPERATIONS.md` lists inputs, attributes and dtypes. A test
 // compares this list with the table, and `vitest -u` writes the comments from the table.
@@ -140,20 +140,20 @@ export const power: OperationFunction<'Power'> = /* @__PURE__ */ operation('Powe
 export const quantize: OperationFunction<'Quantize'> = /* @__PURE__ */ operation('Quantize');
 /** 1 / x. */
 export const reciprocal: OperationFunction<'Reciprocal'> = /* @__PURE__ */ operation('Reciprocal');
-/** The sum of |x| over axes. */
-export const reduceL1: OperationFunction<'ReduceL1'> = /* @__PURE__ */ operation('ReduceL1');
-/** √Σx² over axes. */
-export const reduceL2: OperationFunction<'ReduceL2'> = /* @__PURE__ */ operation('ReduceL2');
-/** The largest element over axes. */
-export const reduceMax: OperationFunction<'ReduceMax'> = /* @__PURE__ */ operation('ReduceMax');
-/** The mean over axes. */
-export const reduceMean: OperationFunction<'ReduceMean'> = /* @__PURE__ */ operation('ReduceMean');
-/** The smallest element over axes. */
-export const reduceMin: OperationFunction<'ReduceMin'> = /* @__PURE__ */ operation('ReduceMin');
-/** The product over axes. */
-export const reduceProd: OperationFunction<'ReduceProd'> = /* @__PURE__ */ operation('ReduceProd');
-/** The sum over axes. */
-export const reduceSum: OperationFunction<'ReduceSum'> = /* @__PURE__ */ operation('ReduceSum');
+/** The sum of |x| over axes, by default all. */
+export const reduceL1: OperationFunction<'ReduceL1'> = /* @__PURE__ */ reduction('ReduceL1');
+/** √Σx² over axes, by default all. */
+export const reduceL2: OperationFunction<'ReduceL2'> = /* @__PURE__ */ reduction('ReduceL2');
+/** The largest element over axes, by default all. */
+export const reduceMax: OperationFunction<'ReduceMax'> = /* @__PURE__ */ reduction('ReduceMax');
+/** The mean over axes, by default all. */
+export const reduceMean: OperationFunction<'ReduceMean'> = /* @__PURE__ */ reduction('ReduceMean');
+/** The smallest element over axes, by default all. */
+export const reduceMin: OperationFunction<'ReduceMin'> = /* @__PURE__ */ reduction('ReduceMin');
+/** The product over axes, by default all. */
+export const reduceProd: OperationFunction<'ReduceProd'> = /* @__PURE__ */ reduction('ReduceProd');
+/** The sum over axes, by default all. */
+export const reduceSum: OperationFunction<'ReduceSum'> = /* @__PURE__ */ reduction('ReduceSum');
 /** max(x, 0). */
 export const relu: OperationFunction<'ReLU'> = /* @__PURE__ */ operation('ReLU');
 /** The tensor in the memory layout of the output. */
