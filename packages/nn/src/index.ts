@@ -17,6 +17,7 @@ export type { GenerateOptions } from './generation/generate.ts';
 export { generate, generateBatch } from './generation/generate.ts';
 export type { SamplingOptions } from './generation/sampling.ts';
 export { chooseToken } from './generation/sampling.ts';
+export type { LoadModelOptions } from './load-model.ts';
 export { LoadedModel, loadModel } from './load-model.ts';
 export { mergeAdapter } from './lora/merge-adapter.ts';
 export { adapterFiles, loadAdapter } from './lora/peft-files.ts';

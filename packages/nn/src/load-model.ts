@@ -1,6 +1,7 @@
 import type { TensorDesc } from '@tilewise/core';
 import { readModel } from './architectures/read-model.ts';
 import { checkFields } from './checks/check-fields.ts';
+import { signalRule } from './checks/rules.ts';
 import { CheckpointError } from './files/sources/checkpoint-error.ts';
 import { type ModelFiles, readJson } from './files/sources/model-files.ts';
 import { type GenerateOptions, generate } from './generation/generate.ts';
@@ -28,24 +29,30 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
   }
 }
 
+/** How a published model is loaded. */
+export interface LoadModelOptions<T extends TensorDesc> extends LoadOptions<T> {
+  /** Ends the loading before the next weight; `loadModel` then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Loads a published model: `config.json` determines the architecture; `model.safetensors` or its shards hold
  * the weights.
  * @throws ConfigError for an invalid or unsupported configuration, and CheckpointError for invalid or
- * unsupported files.
+ * unsupported files; the reason of the signal. After an error, no weight stays on the engine.
  */
 export async function loadModel<T extends TensorDesc>(
   files: ModelFiles,
-  options: LoadOptions<T>,
+  options: LoadModelOptions<T>,
 ): Promise<LoadedModel<T>> {
-  checkFields('options', options, loadRules);
-  const { engine, dtype, autocast } = options;
+  checkFields('options', options, { ...loadRules, signal: signalRule });
+  const { engine, autocast } = options;
   const json = await readJson(files, 'config.json');
   if (json === null) throw new CheckpointError({ file: files.name }, 'has no config.json');
   const definition = readModel(json);
   const layers = layersOf(definition);
   const generationDefaults = await readGenerationConfig(files, json);
-  const weights = await loadWeights(files, definition, layers.weights, engine, dtype);
+  const weights = await loadWeights(files, definition, layers.weights, options);
   const model = new LoadedModel(engine, definition, layers, weights, logitsOf(definition), autocast);
   model.generationDefaults = generationDefaults;
   return model;

@@ -4,6 +4,7 @@ import {
   describeValue,
   InvalidArgumentError,
   InvalidShapeError,
+  listText,
   Tensor,
 } from '@tilewise/core';
 import type { ModelDefinition } from '../architectures/architecture.ts';
@@ -100,11 +101,9 @@ function checkedLengths(lengths: readonly number[], rows: number, most: number):
     return lengths;
   throw new InvalidArgumentError(
     'lengths',
-    `must be an array of ${rows} integers from 0 to ${most}, got ${listed(lengths)}`,
+    `must be an array of ${rows} integers from 0 to ${most}, got ${listText(lengths)}`,
   );
 }
-
-const listed = (value: unknown): string => (Array.isArray(value) ? `[${value}]` : describeValue(value));
 
 /**
  * Rows of integers below a limit as one tensor, i32 (rows, length). The padding may hold other numbers, such

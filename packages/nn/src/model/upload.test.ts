@@ -49,3 +49,18 @@ test.each<[string, (engine: TensorEngine<Tensor>) => unknown]>([
   await expect((async () => call(failing))()).rejects.toThrow('no memory');
   expect(held.size).toBe(0);
 });
+
+test('a signal ends the loading of a model, and releases the weights that were uploaded before', async () => {
+  const { failing, held } = failingEngine();
+  const stop = new AbortController();
+  const { upload } = failing;
+  failing.upload = tensor => {
+    if (held.size === 1) stop.abort(new Error('enough'));
+    return upload(tensor);
+  };
+  const { signal } = stop;
+  await expect(loadModel(filesOf(tinyLlama), { engine: failing, signal })).rejects.toThrow('enough');
+  expect(held.size).toBe(0);
+  const wrong = loadModel(filesOf(tinyLlama), { engine: failing, signal: 5 as never });
+  await expect(wrong).rejects.toThrow('signal must be an AbortSignal, got 5');
+});

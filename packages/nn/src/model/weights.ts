@@ -65,17 +65,23 @@ export function parameterShapes(definition: ModelDefinition): Shapes {
   return layersOf(definition).weights;
 }
 
+/** Where weights are loaded to, how they are stored there, and what ends the loading. */
+interface WeightOptions<T extends TensorDesc> {
+  readonly engine: TensorEngine<T>;
+  readonly dtype?: WeightDType | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Loads the weights of a model to an engine one by one, each only once.
  * @throws CheckpointError for a tensor that is missing, unexpected or of the wrong shape, and for damaged
- * files. After an error, nothing stays on the engine.
+ * files; the reason of the signal. After an error, nothing stays on the engine.
  */
 export async function loadWeights<T extends TensorDesc>(
   files: ModelFiles,
   definition: ModelDefinition,
   shapes: Shapes,
-  engine: TensorEngine<T>,
-  dtype: WeightDType | undefined,
+  { engine, dtype, signal }: WeightOptions<T>,
 ): Promise<Map<string, T>> {
   const weights = new Map<string, T>();
   const { canonical, tied = {} } = definition;
@@ -84,6 +90,7 @@ export async function loadWeights<T extends TensorDesc>(
   try {
     const tensors = readCheckpoint(files, name => canonical(name) !== null || Object.hasOwn(tied, name));
     for await (const found of tensors) {
+      signal?.throwIfAborted();
       const { file, name, tensor } = found;
       if (Object.hasOwn(tied, name)) {
         const weight = weights.get(tied[name]);

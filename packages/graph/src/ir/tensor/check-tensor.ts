@@ -1,10 +1,10 @@
 import {
   checkOneOf,
-  describeValue,
   elementCount,
   InvalidArgumentError,
   InvalidDTypeError,
   InvalidShapeError,
+  listText,
 } from '@tilewise/core';
 import { isGraphDType } from './dtype.ts';
 import { isKnown, type LogicalTensor, UNKNOWN } from './logical-tensor.ts';
@@ -46,8 +46,4 @@ export function checkTensor(
 
 function areExtents(list: unknown): list is readonly number[] {
   return Array.isArray(list) && list.every(n => Number.isSafeInteger(n) && n >= UNKNOWN);
-}
-
-function listText(list: unknown): string {
-  return Array.isArray(list) ? `[${list.map(String)}]` : describeValue(list);
 }
