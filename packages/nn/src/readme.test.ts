@@ -57,16 +57,7 @@ test('the compiler refuses every misspelt operation, attribute and option of the
     misspelt(name).map(text => `${program.slice(0, index)}${text}${program.slice(index + name.length)}`),
   );
   expect(names.map(([name]) => name)).toEqual(
-    expect.arrayContaining([
-      'attention',
-      'causal',
-      'transposeB',
-      'axes',
-      'dtype',
-      'i32',
-      'rate',
-      'parameters',
-    ]),
+    expect.arrayContaining(['attention', 'causal', 'transposeB', 'dtype', 'i32', 'rate', 'parameters']),
   );
   const functions = [program, ...variants].map((body, n) => `async function run${n}() { ${body} }`);
   const refused = refusedLines([...imports, ...functions], fileURLToPath(new URL('..', import.meta.url)));

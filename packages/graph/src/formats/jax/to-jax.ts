@@ -1,7 +1,7 @@
 import type { Graph } from '../../graph.ts';
 import { checkNames } from '../../ir/check-names.ts';
 import { type ExportedModel, exportedModel } from '../python/exported-model.ts';
-import { type ExportOptions, exportOptionNames } from '../python/options.ts';
+import { type ExportOptions, exportOptionNames, mappedOptions } from '../python/options.ts';
 import { packageFiles } from '../python/package-files.ts';
 import { jaxDialect } from './dialect.ts';
 import { readme } from './readme.ts';
@@ -20,10 +20,11 @@ import { runtimeFiles } from './runtime-files.ts';
  */
 export function toJax(graph: Graph, options: ExportOptions = {}): Record<string, string | Uint8Array> {
   checkNames('options', options, exportOptionNames);
-  const model = exportedModel(graph, options, jaxDialect);
+  const mapped = mappedOptions(options);
+  const model = exportedModel(graph, mapped, jaxDialect);
   const { name = 'exported' } = options;
   return {
-    ...packageFiles(model, options, { 'model.py': modelFile(name, model), ...runtimeFiles }),
+    ...packageFiles(model, mapped, { 'model.py': modelFile(name, model), ...runtimeFiles }),
     'README.md': readme(name, options.loss !== undefined),
   };
 }

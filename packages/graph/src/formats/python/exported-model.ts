@@ -9,7 +9,7 @@ import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { withKnown } from '../../runtime/partitions/boundary-tensors.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames, isPackageName, quoted } from './names.ts';
-import type { ExportOptions } from './options.ts';
+import type { MappedOptions } from './options.ts';
 import { type Axis, extentOf, type Factor, joinFactors, ROLES, unshardedAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
 import { literal } from './tensors/expression.ts';
@@ -48,7 +48,7 @@ const importable: Readonly<Record<string, readonly string[]>> = {
  * @throws UnsupportedOperationError naming an operation that cannot be exported, or that cannot be sharded
  * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
-export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dialect): ExportedModel {
+export function exportedModel(graph: Graph, options: MappedOptions, dialect: Dialect): ExportedModel {
   checkGraph('graph', graph);
   const { name = 'exported', parameters = {}, constants, loss } = options;
   if (!isPackageName(name)) {
@@ -72,7 +72,7 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
     const { id, shape } = tensor;
     const own = parameterNames.get(id);
     if (own !== undefined) return { code: dialect.parameter(own), axes: unshardedAxes(shape ?? []) };
-    const value = constants?.get(id);
+    const value = constants.get(id);
     if (value === undefined) return { code: names(tensor), axes: shardedAxes(tensor, options) };
     return givenConstant(tensor, value, dialect, files);
   };
@@ -100,7 +100,7 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
   const uses = (word: string): boolean =>
     new RegExp(`(?<![\\w.])${word}(?![\\w])`).test(`${text}\n${writer.definitions.join('\n')}`);
   const reads = (word: string): boolean => new RegExp(`(?<![\\w."])${word}(?![\\w"])`).test(text);
-  const inputs = topology.inputs.filter(({ id }) => !parameterNames.has(id) && !constants?.has(id));
+  const inputs = topology.inputs.filter(({ id }) => !parameterNames.has(id) && !constants.has(id));
   const takes = inputs.map(({ id }): [PyTensor, GraphDType] => [
     given.get(id) as PyTensor,
     describe(id).dtype,
@@ -131,7 +131,7 @@ export function exportedModel(graph: Graph, options: ExportOptions, dialect: Dia
 }
 
 interface Tables {
-  readonly options: ExportOptions;
+  readonly options: MappedOptions;
   readonly dialect: Dialect;
   readonly takes: readonly (readonly [PyTensor, GraphDType])[];
   readonly results: readonly (readonly [string, PyTensor])[];
@@ -164,7 +164,7 @@ function tablesOf({ options, dialect, takes, results, shapes, constants }: Table
   ];
 }
 
-function checkIds(options: ExportOptions, tensors: ReadonlyMap<number, LogicalTensor>): void {
+function checkIds(options: MappedOptions, tensors: ReadonlyMap<number, LogicalTensor>): void {
   const lists = {
     parameters: Object.values(options.parameters ?? {}),
     shard: Object.keys(options.shard ?? {}).map(Number),
@@ -209,7 +209,7 @@ function wordOf(value: Tensor | number | bigint): bigint {
 }
 
 /** The axes of an input, sharded as the options say. */
-function shardedAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: ExportOptions): Axis[] {
+function shardedAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: MappedOptions): Axis[] {
   const cut = shard[id];
   if (!cut) return unshardedAxes(shape ?? []);
   if (cut.length !== shape?.length) {

@@ -1,7 +1,8 @@
 import type { Shape, Tensor } from '@tilewise/core';
+import { type ById, type ByName, mapById, mapByName } from '../given-map.ts';
 import type { Role } from './tensors/axes.ts';
 
-/** The options of an export to Python. Tensors are given by id. */
+/** The options of an export to Python. Tensors are given by id. Values by id or name are objects or Maps. */
 export interface ExportOptions {
   /** The name of the Python package: letters, digits and underscores. Default: `exported`. */
   readonly name?: string | undefined;
@@ -9,12 +10,12 @@ export interface ExportOptions {
   readonly inputs?: Readonly<Record<number, { readonly shape: Shape }>> | undefined;
   /** The ids of the trained tensors, by their names in weight files. */
   readonly parameters?: Readonly<Record<string, number>> | undefined;
-  /** Inputs that are the same in every run: tensors, and numbers for scalars. */
-  readonly constants?: ReadonlyMap<number, Tensor | number | bigint> | undefined;
+  /** Inputs that are the same in every run, by id: tensors, and numbers for scalars. */
+  readonly constants?: ById<Tensor | number | bigint> | undefined;
   /**
    * The weights by the names in `parameters`, and other tensors for the weight file, such as AdamW's moments.
    */
-  readonly weights?: ReadonlyMap<string, Tensor> | undefined;
+  readonly weights?: ByName<Tensor> | undefined;
   /** The metadata of the weight file, such as `{ step: '100' }`, from which training then continues. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
@@ -31,7 +32,7 @@ export interface ExportOptions {
    * The training data by input id: one value per step along an additional first axis. The values of an i64
    * scalar are u32 (steps, 2), low word first. The first value belongs to the step that `metadata` names.
    */
-  readonly batches?: ReadonlyMap<number, Tensor> | undefined;
+  readonly batches?: ById<Tensor> | undefined;
 }
 
 export const exportOptionNames: readonly (keyof ExportOptions)[] = [
@@ -46,3 +47,21 @@ export const exportOptionNames: readonly (keyof ExportOptions)[] = [
   'loss',
   'batches',
 ];
+
+/** The options of an export, in which values by id or name are maps. */
+export interface MappedOptions extends Omit<ExportOptions, 'constants' | 'weights' | 'batches'> {
+  readonly constants: ReadonlyMap<number, Tensor | number | bigint>;
+  readonly weights: ReadonlyMap<string, Tensor> | undefined;
+  readonly batches: ReadonlyMap<number, Tensor> | undefined;
+}
+
+/** @throws InvalidArgumentError for values by id or name that are neither objects nor maps. */
+export function mappedOptions(options: ExportOptions): MappedOptions {
+  const { constants, weights, batches } = options;
+  return {
+    ...options,
+    constants: mapById('options.constants', constants),
+    weights: weights && mapByName('options.weights', weights),
+    batches: batches && mapById('options.batches', batches),
+  };
+}

@@ -1,11 +1,11 @@
 import { encodeSafetensors } from '@tilewise/core';
 import type { ExportedModel } from './exported-model.ts';
-import type { ExportOptions } from './options.ts';
+import type { MappedOptions } from './options.ts';
 
 /** The files of a Python package by path: its texts and its tensors. */
 export function packageFiles(
   model: ExportedModel,
-  { name = 'exported', weights, batches, metadata }: ExportOptions,
+  { name = 'exported', weights, batches, metadata }: MappedOptions,
   texts: Readonly<Record<string, string>>,
 ): Record<string, string | Uint8Array> {
   const own: Record<string, string | Uint8Array> = { '__init__.py': '', ...texts };

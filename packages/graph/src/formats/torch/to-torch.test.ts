@@ -150,6 +150,26 @@ test('weights and large constants are exported as safetensors, scalars as text',
   expect(header('exported/constants.safetensors')).toContain(`"t${table.id}":{"dtype":"F32"`);
 });
 
+test('values by id and by name may be objects instead of maps', () => {
+  const g = new GraphBuilder();
+  const [w, table] = [g.input([2, 2]), g.input([2, 2])];
+  g.op('Add', [w, table]);
+  const [weight, constant] = [w, table].map(({ id }) => g.bindings[id] as Tensor);
+  const parameters = { 'layer.0.w': w.id };
+  const constants = { [table.id]: constant };
+  const weights = { 'layer.0.w': weight };
+  expect(toTorch(g.graph, { parameters, constants, weights })).toEqual(
+    toTorch(g.graph, {
+      parameters,
+      constants: new Map([[table.id, constant]]),
+      weights: new Map(Object.entries(weights)),
+    }),
+  );
+  expect(() => toTorch(g.graph, { weights: [weight] as never })).toThrow(
+    'options.weights must be an object or a Map, got Array',
+  );
+});
+
 type Build = (g: GraphBuilder, x: ReturnType<typeof rows>) => unknown;
 const refusals: readonly (readonly [string, Build, RegExp])[] = [
   ['Wildcard', (g, x) => g.op('Wildcard', [x]), /^operation Wildcard 0: has no equivalent in PyTorch/],

@@ -1,7 +1,7 @@
 import type { Graph } from '../../graph.ts';
 import { checkNames } from '../../ir/check-names.ts';
 import { type ExportedModel, exportedModel } from '../python/exported-model.ts';
-import { exportOptionNames } from '../python/options.ts';
+import { exportOptionNames, mappedOptions } from '../python/options.ts';
 import { packageFiles } from '../python/package-files.ts';
 import { torchDialect } from './dialect.ts';
 import type { TorchOptions } from './options.ts';
@@ -20,11 +20,12 @@ import { runtimeFiles } from './runtime-files.ts';
  */
 export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string, string | Uint8Array> {
   checkNames('options', options, [...exportOptionNames, 'training']);
-  const model = exportedModel(graph, options, torchDialect);
+  const mapped = mappedOptions(options);
+  const model = exportedModel(graph, mapped, torchDialect);
   const { name = 'exported', training } = options;
   const list = Object.entries(training ?? {}).map(([key, value]) => `--${key}\n${value}\n`);
   return {
-    ...packageFiles(model, options, { 'model.py': modelFile(name, model), ...runtimeFiles }),
+    ...packageFiles(model, mapped, { 'model.py': modelFile(name, model), ...runtimeFiles }),
     ...(training && { [`${name}/training.args`]: list.join('') }),
     'README.md': readme(name, options.loss !== undefined),
   };

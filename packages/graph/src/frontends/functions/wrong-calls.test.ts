@@ -90,7 +90,11 @@ test.each<[string, () => unknown, string]>([
     'value must be a number or a Tensor, got undef',
   ],
   ['no loss', () => ops.grad(any(undefined)), 'fn must be a function, got undefined'],
-  ['an unknown argument', () => shapeOf(i => ops.grad(any(sum), any(['b']))(i)), 'names among a, q, got ["b"]'],
+  [
+    'an unknown argument',
+    () => shapeOf(i => ops.grad(any(sum), any(['b']))(i)),
+    'names among a, q, got ["b"]',
+  ],
   [
     'no specification',
     () => ops.evalShape(any(sum), any({ a: null })),

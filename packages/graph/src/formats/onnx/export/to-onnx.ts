@@ -16,6 +16,7 @@ import { storageDType } from '../../../ir/tensor/dtype.ts';
 import { describeTensor, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { admits } from '../../../ir/tensor/shape.ts';
 import type { Topology } from '../../../ir/topology.ts';
+import { type ById, mapById } from '../../given-map.ts';
 import { encodeModel, type ModelContents, type OnnxValue } from '../model.ts';
 import { attentionForm } from './attention/attention.ts';
 import { attentionOperation } from './attention/sdpa.ts';
@@ -43,10 +44,10 @@ export interface ToOnnxOptions {
   /** The name of the model's graph. Default: `'tilewise'`. */
   readonly name?: string | undefined;
   /**
-   * Tensors, such as weights, by the ids of inputs. The model contains these tensors instead of taking the
-   * inputs.
+   * Tensors, such as weights, by the ids of inputs, in an object or a Map. The model contains these tensors
+   * instead of taking the inputs.
    */
-  readonly values?: Readonly<Record<number, Tensor>> | undefined;
+  readonly values?: ById<Tensor> | undefined;
   /**
    * The names of tensors by id, such as those in the model that the graph was read from. Default: `tn` for id
    * n.
@@ -67,15 +68,14 @@ export interface ToOnnxOptions {
 export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
   checkGraph('graph', graph);
   checkNames('options', options, ['name', 'values', 'names']);
-  const { name = 'tilewise', values = {}, names = {} } = options;
-  checkObject('options.values', values);
+  const { name = 'tilewise', values, names = {} } = options;
+  const held = mapById('options.values', values);
   checkObject('options.names', names);
   checkTensorNames(names);
   const { topology } = graph.finalize();
   // Throws if the shapes contradict each other.
   topology.shapes();
   const write = new OnnxWriter(topology, names);
-  const held = new Map(Object.entries(values).map(([id, tensor]) => [Number(id), tensor]));
   for (const [id, tensor] of held) {
     const input = topology.inputs.find(t => t.id === id);
     if (!input) throw new InvalidArgumentError(`options.values.${id}`, 'is not an input of the graph');

@@ -3,6 +3,7 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
 import { model, node, oneNode, openExtents, value } from '../../../../testing/onnx/model-file.ts';
+import { add, traceGraph } from '../../../frontends/functions/index.ts';
 import { fromOnnx, toOnnx } from '../index.ts';
 import { integerField, messageField, stringField } from '../protobuf.ts';
 
@@ -86,6 +87,20 @@ test('a model that is read and exported again, with its weights, has the same re
   );
   expect(() => toOnnx(graph, { values: { [inputs.x?.id ?? 0]: Tensor.zeros([3, 2]) } })).toThrow(
     'must have shape [2,3]',
+  );
+});
+
+test('the constants of a traced function can be passed on as they are', async () => {
+  const { graph, inputs, constants, results } = traceGraph(({ x }) => add(x, Tensor.from([10, 20], [2])), {
+    x: [2],
+  });
+  const names = { [inputs.x?.id ?? 0]: 'x', [results[0]?.id ?? 0]: 'y' };
+  const read = await fromOnnx(toOnnx(graph, { names, values: constants }));
+  const { y } = await read.run(cpuEngine(), { x: Tensor.from([1, 2], [2]) });
+  expect([...(y?.toFloat32() ?? [])]).toEqual([11, 22]);
+  const wrong = [constants] as never;
+  expect(() => toOnnx(graph, { values: wrong })).toThrow(
+    'options.values must be an object or a Map, got Array',
   );
 });
 
