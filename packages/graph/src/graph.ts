@@ -91,6 +91,8 @@ export class Graph extends GraphBuilder {
 
   /**
    * The partitions of the graph, in an order in which they can run.
+   * @param options.policy `fusion` (default) combines the operations that it recognises; `debug` runs each on
+   * its own.
    * @throws InvalidGraphError before `finalize`; InvalidArgumentError for an unknown policy.
    */
   partitions(options: { readonly policy?: PartitionPolicy | undefined } = {}): Partition[] {
@@ -103,6 +105,7 @@ export class Graph extends GraphBuilder {
    * caller and is not in the engine's cache.
    * @param options.inputs shapes (and strides) by tensor id of the inputs whose shapes the graph does not
    * declare.
+   * @param options.policy as for `partitions`.
    * @param options.trace receives the name of each partition that runs, as `<kind> <id>`, and the kinds of
    * its steps on an engine of the host.
    * @throws the errors of `finalize`; InvalidArgumentError for an id that no tensor has; InvalidShapeError
@@ -137,6 +140,7 @@ export class Graph extends GraphBuilder {
    * the next run.
    * @param inputs the values by tensor id: the engine's tensors, host tensors, or numbers for scalars.
    * Outputs may be bound too, as for `execute` of a compiled graph.
+   * @param options.policy as for `partitions`.
    * @returns the graph's outputs by id, as the engine's tensors.
    * @throws the errors of `finalize`, `compile` and `execute`.
    */

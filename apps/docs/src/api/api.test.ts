@@ -41,6 +41,12 @@ test('a page has the signature, the documentation and the members of an export',
   expect(page).toMatch(/- `causal`: \S/);
 });
 
+test('the members of an object inside a type are named by their path', () => {
+  const { exports = [] } = api.find(({ path }) => path === '@tilewise/nn') ?? {};
+  const names = exports.find(({ name }) => name === 'TrainOptions')?.members.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['evaluation', 'evaluation.batches', 'evaluation.every']));
+});
+
 test('a class has the members of a base class that is not exported', () => {
   const webgpu = api.find(({ path }) => path === '@tilewise/webgpu');
   const members = (name: string) => webgpu?.exports.find(one => one.name === name)?.members ?? [];

@@ -24,20 +24,27 @@ export function tagsOf(checker: ts.TypeChecker, symbol: ts.Symbol): ApiTag[] {
     .map(({ name, text }) => ({ name, text: ts.displayPartsToString(text) }));
 }
 
-/** The documented members in the text of an interface, a class, or an object type. */
+/**
+ * The documented members in the text of an interface, a class, or an object type. The members of an object
+ * type inside it are named by their path: `evaluation.every`, or `compile({ policy })` for an option of a
+ * method.
+ */
 export function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMember[] {
   const members: ApiMember[] = [];
-  const visit = (node: ts.Node): void => {
+  const visit = (node: ts.Node, place: (name: string) => string): void => {
+    let inside = place;
     if (ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isClassElement(node)) {
       const symbol = node.name && checker.getSymbolAtLocation(node.name);
       // The name as it is written: the symbol of `[Symbol.dispose]` has an internal name.
-      const name = node.name?.getText() ?? '';
+      const name = place(node.name?.getText() ?? '');
       if (symbol && !members.some(member => member.name === name))
         members.push(...documented(checker, symbol, name));
+      const isMethod = ts.isMethodSignature(node) || ts.isMethodDeclaration(node);
+      inside = isMethod ? own => `${name}({ ${own} })` : own => `${name}.${own}`;
     }
-    if (!ts.isVariableStatement(node)) ts.forEachChild(node, visit);
+    if (!ts.isVariableStatement(node)) ts.forEachChild(node, child => visit(child, inside));
   };
-  visit(declaration);
+  visit(declaration, name => name);
   return members;
 }
 

@@ -42,7 +42,14 @@ export type ModelDefinition = (
       /** The number of tokens that the model knows. */
       readonly vocabulary: number;
       /** The rows of the tables of positions and of token types, if the model has such tables. */
-      readonly limits?: { readonly positions: number; readonly tokenTypes: number } | undefined;
+      readonly limits?:
+        | {
+            /** The most tokens of a text. */
+            readonly positions: number;
+            /** The number of token types. */
+            readonly tokenTypes: number;
+          }
+        | undefined;
       /** (B, S, vocabulary) */
       logits(scope: Scope, inputs: TextInputs): Variable;
     }

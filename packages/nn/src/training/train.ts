@@ -15,8 +15,15 @@ export interface TrainOptions {
   readonly accumulate?: number | undefined;
   /** Ends the run before the next step. */
   readonly signal?: AbortSignal | undefined;
-  /** The batches to evaluate after every `every` steps and after the last step. */
-  readonly evaluation?: { readonly batches: readonly LabelledBatch[]; readonly every: number } | undefined;
+  /** When the model is evaluated, and on what. Default: never. */
+  readonly evaluation?:
+    | {
+        /** The batches to evaluate. */
+        readonly batches: readonly LabelledBatch[];
+        /** The number of steps between two evaluations; there is another after the last step. */
+        readonly every: number;
+      }
+    | undefined;
   /** Called after each step, and awaited before the next. You can save a checkpoint here. */
   readonly onStep?: ((report: StepReport) => void | Promise<void>) | undefined;
   /**

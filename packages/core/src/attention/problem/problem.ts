@@ -182,8 +182,11 @@ export interface AttentionProblem {
   readonly fp8: Fp8Desc | null;
   /** Which results are wanted besides o and lse. */
   readonly outputs: {
+    /** The largest score of each row. */
     readonly max: boolean;
+    /** The sum of e^(score − max) of each row. */
     readonly sumExp: boolean;
+    /** Which probabilities were kept. */
     readonly dropoutMask: boolean;
   } & Readonly<Record<ForwardAmaxName, boolean>>;
 }

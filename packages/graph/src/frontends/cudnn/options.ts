@@ -12,8 +12,20 @@ export type CudnnOptions<T, N> = Omit<SdpaOptions<T>, 'scale' | 'dropout' | 'sco
     readonly scale: number | N;
     /** Dropout by a seed and an offset, or by a mask. */
     readonly dropout?:
-      | { readonly p: number; readonly seed: N; readonly offset: N }
-      | { readonly mask: T; readonly scale: N };
+      | {
+          /** The probability that a weight is dropped. */
+          readonly p: number;
+          /** 64-bit. */
+          readonly seed: N;
+          /** 64-bit; its unit is that of the dropout scheme. */
+          readonly offset: N;
+        }
+      | {
+          /** 1 = keep. */
+          readonly mask: T;
+          /** The factor of the weights that are kept. */
+          readonly scale: N;
+        };
   };
 
 /**

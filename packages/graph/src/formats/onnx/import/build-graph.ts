@@ -23,7 +23,17 @@ export interface OnnxGraph {
   /** The graph's outputs by the model's names. */
   readonly outputs: Readonly<Record<string, LogicalTensor>>;
   /** The weights by the model's names: each is an input of the graph and the value to bind to it. */
-  readonly weights: Readonly<Record<string, { readonly tensor: LogicalTensor; readonly value: Tensor }>>;
+  readonly weights: Readonly<
+    Record<
+      string,
+      {
+        /** The input of the graph that stands for the weight. */
+        readonly tensor: LogicalTensor;
+        /** The value in the file. */
+        readonly value: Tensor;
+      }
+    >
+  >;
   /**
    * The tensors to bind to the graph's inputs that are not inputs of the model (weights and larger
    * constants), by tensor id.
