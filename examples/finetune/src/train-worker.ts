@@ -1,4 +1,3 @@
-import type { TensorDesc } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { givenFiles, type StepReport } from '@tilewise/nn';
@@ -26,11 +25,11 @@ export type TrainEvent =
 const tell = (event: TrainEvent): void => postMessage(event);
 
 /** WebGPU if the browser has an adapter, else the CPU. */
-async function openEngine(): Promise<TensorEngine<TensorDesc>> {
+async function openEngine(): Promise<TensorEngine> {
   const adapter = await navigator.gpu?.requestAdapter();
   const engine = adapter ? webgpuEngine(await createContext({ adapter })) : cpuEngine();
   tell({ kind: 'engine', name: adapter ? 'webgpu' : 'cpu' });
-  return engine as unknown as TensorEngine<TensorDesc>;
+  return engine;
 }
 
 async function train({ model, text, steps }: TrainRequest): Promise<FineTuned> {

@@ -27,8 +27,7 @@ export async function openTensorEngine(choice: EngineChoice): Promise<OpenedEngi
   const gpu = choice === 'cpu' ? undefined : await openGpu(choice);
   if (gpu && 'engine' in gpu) return gpu;
   const { cpuEngine } = await import('@tilewise/core/cpu');
-  // An engine takes back the tensors that it returned, whatever their type.
-  const engine = cpuEngine() as unknown as TensorEngine;
+  const engine: TensorEngine = cpuEngine();
   return { kind: 'cpu', engine, description: engine.description, instead: gpu };
 }
 
@@ -42,7 +41,7 @@ async function openGpu(choice: 'auto' | 'webgpu'): Promise<OpenedEngine | Instea
       ctx.destroy();
       return { kind: 'software', adapter: adapterInfo.description || adapterInfo.architecture };
     }
-    const engine = webgpuEngine(ctx) as unknown as TensorEngine;
+    const engine: TensorEngine = webgpuEngine(ctx);
     return { kind: 'webgpu', engine, description: engine.description };
   } catch (error) {
     return { kind: 'error', message: error instanceof Error ? error.message : String(error) };
