@@ -12,8 +12,9 @@ export function withOperationComments(source: string): string {
     .replace(/^export const \w+: OperationFunction<'(\w+)'>/gm, (declaration, kind) => {
       const summary = summaries.get(kind);
       if (summary === undefined) return declaration;
-      // The operations have no default; their functions have.
-      const comment = docComment(summary.replace(/over axes\.$/, 'over axes, by default all.'));
+      // The functions have other defaults than the operations.
+      const own = summary.replace(/over axes\.$/, 'over axes, by default all.');
+      const comment = docComment(kind === 'SoftMax' ? `${own} The default axis is the last.` : own);
       return `${comment}\n${declaration}`;
     });
 }

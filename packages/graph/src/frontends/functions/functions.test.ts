@@ -50,6 +50,16 @@ test('a function of named tensors runs, with numbers and host tensors as constan
   await expect(f({ x: row(1, 2) })).rejects.toThrow('released');
 });
 
+test('a softmax without an axis is along the last, as its logarithm is', async () => {
+  const f = compile(engine, ({ x }) => ({ p: softmax(x), first: softmax(x, { axis: 0 }) }), { x: [2, 2, 2] });
+  const { p, first } = await f({ x: Tensor.zeros([2, 2, 2]) });
+  expect([p.get(0, 0, 0), first.get(0, 0, 0)]).toEqual([0.5, 0.5]);
+  const rows = compile(engine, ({ x }) => softmax(x), { x: [1, 1, 2] });
+  expect([...(await rows({ x: Tensor.zeros([1, 1, 2]) })).toFloat32()]).toEqual([0.5, 0.5]);
+  f.release();
+  rows.release();
+});
+
 test('a reduction without axes is over all axes, as in PyTorch', async () => {
   const x = Tensor.from([1, 2, 3, 4, 5, 6], [2, 3]);
   const f = compile(

@@ -77,6 +77,15 @@ export function reduction<K extends OperationKind & `Reduce${string}`>(kind: K):
   }));
 }
 
+/**
+ * Completes the options of softmax. Without an axis, it is along the last, as in JAX; in oneDNN, along axis
+ * 1.
+ */
+export const alongLastAxis = (_: Operand, options?: CallOptions): CallOptions => ({
+  ...options,
+  axis: options?.axis ?? -1,
+});
+
 function isOptions(arg: unknown): arg is CallOptions {
   const isObject = typeof arg === 'object' && arg !== null;
   return isObject && !(arg instanceof Variable || arg instanceof Tensor || Symbol.iterator in arg);

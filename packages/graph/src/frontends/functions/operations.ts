@@ -1,4 +1,4 @@
-import { type OperationFunction, operation, reduction } from './operation-function.ts';
+import { alongLastAxis, type OperationFunction, operation, reduction } from './operation-function.ts';
 
 // One function per operation of the table; `OPERATIONS.md` lists inputs, attributes and dtypes. A test
 // compares this list with the table, and `vitest -u` writes the comments from the table.
@@ -198,9 +198,9 @@ export const sin: OperationFunction<'Sin'> = /* @__PURE__ */ operation('Sin');
 export const slice: OperationFunction<'Slice'> = /* @__PURE__ */ operation('Slice');
 /**
  * e^(x − max) / Σ e^(x − max) along an axis; stats are max + ln Σ e^(x − max). For a row of −∞ both are NaN,
- * or, with inf_as_zero, 0.
+ * or, with inf_as_zero, 0. The default axis is the last.
  */
-export const softmax: OperationFunction<'SoftMax'> = /* @__PURE__ */ operation('SoftMax');
+export const softmax: OperationFunction<'SoftMax'> = /* @__PURE__ */ operation('SoftMax', alongLastAxis);
 /** ln(1 + e^(beta·x)) / beta. */
 export const softplus: OperationFunction<'SoftPlus'> = /* @__PURE__ */ operation('SoftPlus');
 /** √x. */
