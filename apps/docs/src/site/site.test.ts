@@ -59,6 +59,26 @@ test('no page is wider than a phone, and no table is wider than its column on a 
   expect(wide).toEqual([]);
 }, 240_000);
 
+test('on a phone, a name in the first column of a table breaks only between its words', async () => {
+  const broken: string[] = [];
+  await host.page.setViewportSize({ width: 390, height: 844 });
+  for (const page of pages()) {
+    await host.page.goto(`${server.address}${relative(site, page)}`);
+    const parts = (await host.page.evaluate(`{
+      const isBroken = text => {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        return /^\\w+$/.test(text.data) && range.getClientRects().length > 1;
+      };
+      [...document.querySelectorAll('.vp-doc td:first-child code')]
+        .flatMap(code => [...code.childNodes].filter(node => node.nodeType === 3 && isBroken(node)))
+        .map(text => text.data) }`)) as string[];
+    broken.push(...parts.map(part => `${relative(site, page)}: ${part}`));
+  }
+  await host.page.setViewportSize({ width: 1280, height: 720 });
+  expect(broken).toEqual([]);
+}, 240_000);
+
 test.each(['no-preference', 'reduce'] as const)(
   'on a phone, a table fades only at the edge beyond which it continues (motion: %s)',
   async motion => {
