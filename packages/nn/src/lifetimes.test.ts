@@ -43,7 +43,7 @@ test('of two trainers of a model, the second to step is refused', async () => {
   const [first, second] = [0, 1].map(() => createTrainer(model, { learningRate: 0.01 }));
   await first.step(batch);
   const expected = await first.evaluate(batch);
-  const message = 'model no longer has the tensors of this trainer';
+  const message = 'of this trainer: create a new trainer';
   await expect(second.step(batch)).rejects.toThrow(message);
   await expect(second.snapshot()).rejects.toThrow(message);
   expect(await second.evaluate(batch)).toEqual(expected);
@@ -56,7 +56,7 @@ test('of two trainers that share only some parameters, the second to step is ref
     createTrainer(model, { learningRate: 0.01, groups: [{ names, rate: 0 }] }),
   );
   await first.step(batch);
-  await expect(second.step(batch)).rejects.toThrow('model no longer has the tensors of this trainer');
+  await expect(second.step(batch)).rejects.toThrow('of this trainer: create a new trainer');
   expect(await first.step(batch)).toMatchObject({ step: 1 });
 });
 
@@ -65,7 +65,7 @@ test('a trainer whose adapter was merged is refused', async () => {
   const trainer = createTrainer(model, { learningRate: 0.01, lora });
   await trainer.step(batch);
   await mergeAdapter(model);
-  await expect(trainer.step(batch)).rejects.toThrow('model no longer has the tensors of this trainer');
+  await expect(trainer.step(batch)).rejects.toThrow('of this trainer: create a new trainer');
 });
 
 /** The numbers of all weights of a model. */

@@ -91,8 +91,7 @@ export function createTrainer<T extends TensorDesc>(model: Model<T>, options: Tr
     const bound = model.bindings();
     const lost = trained.find(name => bound[name] !== optimizer.values.get(name));
     if (lost === undefined) return;
-    const rule = `no longer has the tensors of this trainer, such as '${lost}': create another trainer`;
-    throw new InvalidArgumentError('model', rule);
+    throw new InvalidArgumentError('model', `no longer has '${lost}' of this trainer: create a new trainer`);
   }
 
   async function step(batches: readonly LabelledBatch[]): Promise<StepReport> {
@@ -173,11 +172,14 @@ const listOf = (given: LabelledBatch | readonly LabelledBatch[]): readonly Label
  */
 function checkSameAdapter(wanted: AdapterConfig, own: AdapterConfig): void {
   for (const name of Object.keys(wanted) as (keyof AdapterConfig)[]) {
-    const [given, has] = [wanted[name], own[name]].map(value => JSON.stringify(value));
+    // peft writes the targets, which are a set, in any order.
+    const [given, has] = [wanted[name], own[name]].map(value =>
+      JSON.stringify(Array.isArray(value) ? [...value].sort() : value),
+    );
     if (given !== has)
       throw new InvalidArgumentError(
         `lora.${name}`,
-        `is ${given}, but the adapter of the model has ${has}: use ${has}, or load the model without an adapter`,
+        `is ${given}, but the adapter of the model has ${has}: use ${has}, or load the model again`,
       );
   }
 }
@@ -202,15 +204,16 @@ function restored<T extends TensorDesc>(
   for (const [name, { shape, dtype }] of tensors) {
     const wanted = shapes.get(name);
     if (!wanted || !sameShape(wanted, shape) || dtype !== 'f32') {
-      const rule = wanted ? `must be f32 of shape [${wanted}] here` : 'belongs to no parameter here';
+      const rule = wanted ? `must be f32 of [${wanted}] here` : 'belongs to no parameter here';
       throw new InvalidArgumentError('from', `has '${name}', ${dtype} of [${shape}], which ${rule}`);
     }
   }
-  for (const [name, shape] of shapes) {
-    if (tensors.has(name)) continue;
-    const rule = `has no '${name}' of shape [${shape}]: it is the state of another run`;
-    throw new InvalidArgumentError('from', rule);
-  }
+  for (const [name, shape] of shapes)
+    if (!tensors.has(name))
+      throw new InvalidArgumentError(
+        'from',
+        `has no '${name}' of shape [${shape}]: it is the state of another run`,
+      );
   const uploaded = uploadAll(model.engine, own, ({ dtype }, name) =>
     (tensors.get(name) as Tensor).cast(dtype),
   );

@@ -184,7 +184,7 @@ export function createOptimizer<T extends TensorDesc>(
       } catch (cause) {
         interrupted = new TilewiseError(
           cause instanceof TilewiseError ? cause.code : 'INVALID_ARGUMENT',
-          'the step failed and may have updated only some parameters: continue from a checkpoint',
+          'a failed step may have updated only some parameters: continue from a checkpoint',
           { cause },
         );
         throw interrupted;
