@@ -53,7 +53,7 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
   Dropout: {
     constraint: ({ attributes: { p }, inputs }) => {
       if ((inputs.length === 4) === (p !== undefined)) {
-        return "needs its probability exactly once: as the input 'probability' or as the attribute 'p'";
+        return "needs one probability: the input 'probability' or the attribute 'p'";
       }
       return wrongProbability(p);
     },

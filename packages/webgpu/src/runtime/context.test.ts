@@ -77,7 +77,7 @@ describe('tensors', () => {
     structuredClone(t.data.buffer, { transfer: [t.data.buffer as ArrayBuffer] });
     const { current } = ctx.memory;
     expect(() => ctx.upload(t)).toThrow(
-      'tensor must have 64 elements of storage, has 0: it was released, or its buffer was transferred or shrunk',
+      'tensor must have 64 elements of storage, has 0: it was released, transferred or shrunk',
     );
     expect(ctx.memory.current).toBe(current);
   });

@@ -27,6 +27,6 @@ export function checkTensorStorage(name: string, tensor: HostArray): void {
   if (data.length >= needed) return;
   throw new InvalidArgumentError(
     name,
-    `must have ${needed} elements of storage, has ${data.length}: it was released, or its buffer was transferred or shrunk`,
+    `must have ${needed} elements of storage, has ${data.length}: it was released, transferred or shrunk`,
   );
 }
