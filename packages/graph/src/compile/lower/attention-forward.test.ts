@@ -96,6 +96,13 @@ describe('a graph of attention is one partition that runs as one call', () => {
       biased(B, 1, Sq, Skv),
       selected(-Infinity, B, 1, 1, Skv),
     ],
+    'with distances of indices, cast to f32 and times slopes (ALiBi)': [
+      (g, s) => {
+        const [row, column] = [2, 3].map(axis => g.op('GenIndex', [s], { axis }, 'i32'));
+        const distance = g.op('TypeCast', [g.op('Subtract', [column, row], {}, 'i32')], {}, 'f32');
+        return g.op('Add', [s, g.op('Multiply', [distance, g.input([H, 1, 1])])]);
+      },
+    ],
     softcapped: [scaled, softcapped],
     'softcapped and selected (Gemma 2)': [scaled, softcapped, selected(-Infinity, 1, 1, Sq, Skv)],
     'biased before it is scaled': [biased(B, 1, 1, Skv), scaled],

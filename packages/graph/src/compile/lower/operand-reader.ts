@@ -1,6 +1,7 @@
-import { type Expr, load } from '@tilewise/core/expr';
+import { type Expr, load, toF32 } from '@tilewise/core/expr';
 import { exprType } from '../../ir/program/expr.ts';
 import type { Value } from '../../ir/program/lowering.ts';
+import { floats } from '../../ir/schema/ports.ts';
 import { indexOperations } from '../../passes/attention/score-chain.ts';
 import { asHeads, type HeadLayout } from './heads.ts';
 import type { MatchLowering } from './match-lowering.ts';
@@ -39,6 +40,8 @@ export class OperandReader {
     }
     const operands = node.inputs.map(t => this.read(t.id));
     if (operands.includes(null)) return null;
+    if (node.kind === 'TypeCast')
+      return floats.includes(node.outputs[0].dtype) ? toF32(operands[0] as Expr) : null;
     return node.operation.element?.(operands as Expr[], node.attributes) ?? null;
   }
 

@@ -80,8 +80,12 @@ const layouts = new Set(['StaticReshape', 'StaticTranspose']);
  * Whether an operation may be between the product and the softmax. A call computes all scores in f32, so it
  * cannot round them to integers or booleans on the way.
  */
-function isLink({ kind, operation, outputs: [dst] }: GraphNode): boolean {
-  return (operation.element !== undefined || kind === 'TypeCast') && floats.includes(dst.dtype);
+function isLink(node: GraphNode): boolean {
+  return isElementwise(node) && floats.includes(node.outputs[0].dtype);
+}
+
+function isElementwise({ kind, operation }: GraphNode): boolean {
+  return operation.element !== undefined || kind === 'TypeCast';
 }
 
 /** The operations that compute a tensor of indices, in topological order; empty for any other tensor. */
@@ -89,11 +93,11 @@ export function indexOperations(tensor: number, { producers }: Topology): GraphN
   const found = new Set<GraphNode>();
   const root = producers.get(tensor);
   const computed = postOrder(root ? [root] : [], node =>
-    node.operation.element === undefined ? [] : producersOf(node, producers),
+    isElementwise(node) ? producersOf(node, producers) : [],
   );
   for (const node of computed) {
     const isComputed = producersOf(node, producers).some(other => found.has(other));
-    if (node.kind === 'GenIndex' || (isComputed && node.operation.element)) found.add(node);
+    if (node.kind === 'GenIndex' || (isComputed && isElementwise(node))) found.add(node);
   }
   return [...found];
 }
