@@ -1,8 +1,16 @@
 import { InvalidArgumentError, Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import { sdpa } from '@tilewise/core/reference';
+import { sdpa, sdpaBackward } from '@tilewise/core/reference';
 import { expect, test } from 'vitest';
-import { type AttentionOptions, attention, compile, evalShape } from './index.ts';
+import {
+  type AttentionOptions,
+  attention,
+  compile,
+  evalShape,
+  reduceSum,
+  type Variable,
+  valueAndGrad,
+} from './index.ts';
 
 const wave = (shape: readonly number[], step: number): Tensor =>
   Tensor.from(
@@ -34,6 +42,29 @@ test.each<Pick<AttentionOptions, 'causal' | 'window' | 'scale' | 'softcap'>>([
     .forEach((expected, n) => {
       expect(o[n]).toBeCloseTo(expected, 5);
     });
+});
+
+test('sinks and slopes of ALiBi may be trained', async () => {
+  const sink = Tensor.from([0.5, -1, 0, 2], [4]);
+  const alibi = Tensor.from([0.5, 0.25, 0.125, 0.0625], [4]);
+  const tensors = { ...given, sink, alibi };
+  const loss = ({ q, k, v, ...options }: Record<keyof typeof tensors, Variable>) => {
+    const o = attention(q, k, v, { causal: 'bottom-right', ...options });
+    return { loss: reduceSum(o, { axes: [0, 1, 2, 3] }), o };
+  };
+  const f = compile(cpuEngine(), valueAndGrad(loss), tensors);
+  const { value, gradients } = await f(tensors);
+  f.release();
+  const options = { causal: 'bottom-right', sink, alibi } as const;
+  const { o, lse } = sdpa(given.q, given.k, given.v, options);
+  const dO = Tensor.from(Array(o.size).fill(1), o.shape);
+  const { dsink, dAlibi } = sdpaBackward({ ...given, o, lse, dO }, options);
+  for (const [own, expected] of [
+    [value.o, o],
+    [gradients.sink, dsink],
+    [gradients.alibi, dAlibi],
+  ] as const)
+    for (const [n, x] of own.toFloat64().entries()) expect(x).toBeCloseTo(expected?.toFloat64()[n] ?? NaN, 4);
 });
 
 test.each([

@@ -27,12 +27,16 @@ export interface AttentionOptions {
   readonly softcap?: number | undefined;
   /** A bias that is added to the scores; broadcasts to (B, Hq, Sq, Skv). */
   readonly bias?: Operand | undefined;
+  /** f32 (Hq): the slopes of ALiBi, which adds −slope·|i + off − j|, with `off` as for the diagonal. */
+  readonly alibi?: Operand | undefined;
   /** bool, true where a key is visible; broadcasts to (B, Hq, Sq, Skv). */
   readonly mask?: Operand | undefined;
   /** i32 (B): the number of queries in each sequence. Default: all. */
   readonly seqLensQ?: Operand | undefined;
   /** i32 (B): the number of keys in each sequence. Default: all. */
   readonly seqLensKv?: Operand | undefined;
+  /** f32 (Hq): a score without a value, which each softmax counts too, as in gpt-oss. Default: none. */
+  readonly sink?: Operand | undefined;
   /** Dropout of the probabilities. Default: none. */
   readonly dropout?: AttentionDropout | undefined;
 }
@@ -54,7 +58,7 @@ export interface AttentionDropout {
   readonly scheme?: DropoutSchemeName | undefined;
 }
 
-const optionNames = 'scale causal window softcap bias mask seqLensQ seqLensKv dropout'.split(' ');
+const optionNames = 'scale causal window softcap bias alibi mask seqLensQ seqLensKv sink dropout'.split(' ');
 
 /**
  * Attention as one operation. Its output and log-sum-exp are stored for the backward pass.
@@ -76,7 +80,7 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
     if (seed === undefined) throw new InvalidArgumentError('dropout.seed', 'must be given');
     // A number would become a constant in the dtype of q, which rounds it.
     const word = (x: Operand): Operand =>
-      isNumber(x) ? traceOf('attention', Object.values(operands)).constant(x, 'i64') : x;
+      isNumber(x) ? traceOf('attention', [q, k, v]).constant(x, 'i64') : x;
     Object.assign(operands, { 'dropout.seed': word(seed), 'dropout.offset': word(offset) });
   }
   const [o] = call(
@@ -93,18 +97,14 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   );
   const [{ inputs }] = o.trace.graph.nodes.slice(-1);
   const at = Object.fromEntries(Object.keys(operands).map((name, n) => [name, storageDesc(inputs[n])]));
-  checkAttention(at, options);
+  const { bias, alibi, mask, sink } = at as Readonly<Record<string, TensorDesc>>;
+  // Lengths, seeds and offsets are checked when the function is compiled and when it runs.
+  normalise(
+    { q: at.q, k: at.k, v: at.v },
+    {
+      ...{ scale, causal, window, softcap, bias, alibi, mask, sink },
+      dropout: dropout && { ...dropout, seed: 0, offset: 0 },
+    },
+  );
   return o;
-}
-
-/**
- * Checks tensors and options like `sdpa`. The lengths of sequences are checked when the function is compiled
- * and when it runs.
- */
-function checkAttention(
-  { q, k, v, bias, mask }: Readonly<Record<string, TensorDesc>>,
-  { scale, softcap, causal, window, dropout }: AttentionOptions,
-): void {
-  const known = dropout && { ...dropout, seed: 0, offset: 0 };
-  normalise({ q, k, v }, { scale, softcap, causal, window, bias, mask, dropout: known });
 }
