@@ -40,7 +40,7 @@ export function callGraph(
     if (node.outputs.length === 0) continue;
     const operands = node.inputs.map(({ id }) => values.get(id) as Variable);
     const dtypes = node.outputs.map(({ dtype }) => dtype);
-    const results = after(node, operands, trace.apply(node.kind, operands, node.given, { dtypes }));
+    const results = after(node, operands, trace.apply(node.kind, operands, node.given, dtypes));
     node.outputs.forEach(({ id }, n) => {
       values.set(id, results[n] as Variable);
     });

@@ -68,7 +68,6 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   const compiled = graph.compile(engine, options);
   const uploads = new Uploads(engine);
   const fixed = [...constants].map(([id, value]) => [id, uploads.of(value)] as const);
-  const shaped = new Map(compiled.outputs.map(t => [t.id, t]));
   /** The number of calls that have not ended. They read the constants, even after `release`. */
   let calls = 0;
   let isReleased = false;
@@ -110,7 +109,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   };
   return Object.assign(run, {
     graph,
-    results: results.map(tensor => storageDesc(shaped.get(tensor.id) ?? tensor)),
+    results: results.map(storageDesc),
     workspaceBytes: compiled.workspaceBytes,
     release() {
       compiled.release();

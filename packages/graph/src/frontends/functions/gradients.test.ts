@@ -101,6 +101,56 @@ test('attention keeps what its backward pass needs: both are one call', async ()
   forward.release();
 });
 
+/** Attention of q on itself, as operations. */
+function written(q: Variable): Variable {
+  const scores = multiply(matmul(q, q, { transposeB: true }), 0.5);
+  const [row, column] = [-2, -1].map(axis => ops.genIndex(scores, { axis }));
+  const visible = ops.select(ops.greaterEqual(row, column), scores, Number.NEGATIVE_INFINITY);
+  return matmul(ops.softmax(visible, { axis: -1 }), q);
+}
+
+test.each([
+  ['stored', (fn: () => Variable) => fn()],
+  ['recomputed', ops.recompute],
+])(
+  'attention that is written as operations runs as one call each way if its results are %s',
+  async (_, wrap) => {
+    const shape = [1, 2, 5, 4];
+    const loss = (attend: (q: Variable) => Variable) => (inputs: { readonly q: Variable }) => {
+      const o = wrap(() => ops.exp(attend(inputs.q)));
+      return reduceSum(multiply(o, o), { axes: [0, 1, 2, 3] });
+    };
+    const [own, one] = [written, (q: Variable) => attention(q, q, q, { causal: true })].map(attend =>
+      compile(engine, grad(loss(attend)), { q: shape }),
+    );
+    const kinds = own.graph.partitions().map(({ kind }) => kind);
+    expect(kinds.filter(kind => kind.startsWith('sdpa'))).toContain('sdpa-training');
+    expect(kinds).toContain('sdpa-backward');
+    // Nothing of the size of the scores is left between operations.
+    expect(own.graph.partitions().flatMap(({ outputs }) => outputs.map(t => t.shape?.at(-1)))).not.toContain(
+      5,
+    );
+    const q = Tensor.from(
+      Array.from({ length: 40 }, (_, n) => Math.sin(n * n)),
+      shape,
+    );
+    const expected = (await one({ q })).q.toFloat64();
+    for (const [n, x] of (await own({ q })).q.toFloat64().entries()) expect(x).toBeCloseTo(expected[n], 4);
+    for (const each of [own, one]) each.release();
+  },
+);
+
+test('recomputed attention is computed once more, for its output and its backward pass', () => {
+  const loss = ({ q, w }: { readonly q: Variable; readonly w: Variable }) => {
+    const y = ops.recompute(() => matmul(attention(q, q, q), w));
+    return reduceSum(multiply(y, y), { axes: [0, 1, 2, 3] });
+  };
+  const f = compile(engine, grad(loss), { q: [1, 2, 5, 4], w: [4, 3] });
+  const kinds = f.graph.nodes.map(({ kind }) => kind).filter(kind => kind.startsWith('Sdpa'));
+  expect(kinds).toEqual(['Sdpa', 'Sdpa', 'SdpaBackward']);
+  f.release();
+});
+
 test('attention in 16 bits has gradients, and that of an f32 tensor before a cast is not rounded', async () => {
   const shape = [1, 2, 5, 4];
   const loss = ({ q, k }: { readonly q: Variable; readonly k: Variable }) => {

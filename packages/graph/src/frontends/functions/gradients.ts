@@ -8,6 +8,7 @@ import {
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { differentiate } from '../../passes/gradient/differentiate.ts';
+import { forwardAttentions } from '../../passes/gradient/forward-attention.ts';
 import { traceOf } from './operation-call.ts';
 import { checkVariable, Variable } from './trace.ts';
 
@@ -78,6 +79,15 @@ export function gradientsOf(loss: Variable, by: readonly Variable[]): readonly V
     throw new InvalidArgumentError('by', `must be an array of variables, got ${describeValue(by)}`);
   for (const variable of by) checkVariable('by', variable, trace);
   const topology = trace.topology();
+  // The backward pass of attention recomputes the scores from the stats, so that none of S×S are stored.
+  const attentions = forwardAttentions(topology, { has: () => true });
+  for (const { nodes } of attentions.values()) {
+    for (const { outputs } of nodes) {
+      const [first, stats] = outputs;
+      if (!attentions.has(first.id)) trace.recomputed.add(first.id);
+      if (stats) trace.recomputed.delete(stats.id);
+    }
+  }
   const seeds = new Map<number, LogicalTensor>();
   const results = new Map<number, LogicalTensor>();
   differentiate(

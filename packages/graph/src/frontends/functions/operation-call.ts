@@ -49,10 +49,5 @@ export function call(
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined) attrs[name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)] = value;
   }
-  return traceOf(kind, operands).apply(
-    kind,
-    operands,
-    attrs,
-    typeof results === 'number' ? { dtype, outputs: results } : { dtype, dtypes: results },
-  );
+  return traceOf(kind, operands).apply(kind, operands, attrs, results, dtype);
 }

@@ -55,9 +55,6 @@ export function checkVariable(argument: string, value: unknown, trace: Trace, or
   throw new InvalidArgumentError(argument, `must be a variable of the traced function${or}, got ${given}`);
 }
 
-/** An output before its shape is known. */
-const placeholder = { id: 0, shape: null, strides: null, layout: 'strided', property: 'undef' } as const;
-
 /** A graph while a function writes it. */
 export class Trace {
   readonly graph: Graph = new Graph();
@@ -97,23 +94,16 @@ export class Trace {
   /**
    * Adds an operation. The shapes of its outputs are inferred immediately, so that an error comes from the
    * line that caused it.
+   * @param results the number of results, or their dtypes. Default: those that the operation always has.
+   * @param dtype the dtype of the first result, unless `results` has it.
    * @throws InvalidOperationError or InvalidShapeError if operands or attributes do not fit.
    */
   apply(
     kind: string,
     operands: readonly Operand[],
     attrs: Attributes,
-    {
-      dtype,
-      dtypes: given,
-      outputs: count = given?.length,
-    }: {
-      /** The dtype of the first result. */
-      readonly dtype?: GraphDType | undefined;
-      /** The dtypes of all results. */
-      readonly dtypes?: readonly GraphDType[] | undefined;
-      readonly outputs?: number | undefined;
-    } = {},
+    results?: number | readonly GraphDType[],
+    dtype?: GraphDType,
   ): readonly Variable[] {
     // Kinds come from the functions of `operations.ts`, graphs and gradients.
     const operation = operationOf(kind) as Operation;
@@ -121,19 +111,21 @@ export class Trace {
     const inputs = operands.map((operand, n) =>
       this.#operand(operand, portOf(operation.inputs, n), letters, kind),
     );
-    const ports = Array.from(
-      { length: count ?? operation.outputs.filter(port => !port.optional && !port.variadic).length },
-      (_, n) => portOf(operation.outputs, n),
+    const given = typeof results === 'object' ? results : [dtype];
+    const required = operation.outputs.filter(port => !port.optional && !port.variadic);
+    const asked = typeof results === 'number' ? results : (results ?? required).length;
+    // The backward pass of attention starts from the stats of its softmax. Unread stats are removed.
+    const ports = Array.from({ length: kind === 'SoftMax' ? 2 : asked }, (_, n) =>
+      portOf(operation.outputs, n),
     );
     // A number has no dtype of its own: 1 + x has that of x, like x + 1.
-    const first = inputs.find((_, n) => !isNumber(operands[n])) ?? inputs[0];
+    const first = (inputs.find((_, n) => !isNumber(operands[n])) ?? inputs[0])?.dtype;
     const dtypes = ports.map(({ type, among }, n) => {
-      const own = given?.[n] ?? (n === 0 ? dtype : undefined);
-      if (own !== undefined) return own;
-      const bound = letters.get(type) ?? first?.dtype;
+      if (given[n] !== undefined) return given[n];
+      const bound = letters.get(type) ?? first;
       return bound !== undefined && among.includes(bound) ? bound : among[0];
     });
-    const outputs = dtypes.map(type => ({ ...placeholder, dtype: type }));
+    const outputs = dtypes.map(type => this.graph.tensor({ dtype: type }));
     const known = inputs.map(({ tensor, shape }) => ({ ...tensor, shape }));
     const attributes = checkOperation(kind, operation, attrs, known, outputs);
     const shapes = operation.infer({ attributes, inputs: known, outputs }).map(shape => {
@@ -144,9 +136,9 @@ export class Trace {
       kind,
       attrs,
       inputs: inputs.map(({ tensor }) => tensor),
-      outputs: dtypes.map((type, n) => this.graph.tensor({ dtype: type, shape: shapes[n] })),
+      outputs: outputs.map((tensor, n) => ({ ...tensor, shape: shapes[n] })),
     });
-    return made.map((tensor, n) => new Variable(this, tensor, shapes[n]));
+    return made.slice(0, asked).map((tensor, n) => new Variable(this, tensor, shapes[n]));
   }
 
   /** How the operations so far are connected. */

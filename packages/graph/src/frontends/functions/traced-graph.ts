@@ -48,7 +48,7 @@ export function traceWithResult<S extends Specs, R>(
   writesScalars: boolean,
 ): { readonly result: R; readonly traced: TracedGraph } {
   const { trace, inputs, result } = callWithVariables(fn, specs);
-  const results = ownResults(trace, variablesOf(result)).map(({ tensor }) => tensor);
+  const results = ownResults(trace, variablesOf(result)).map(({ tensor, shape }) => ({ ...tensor, shape }));
   const graph = graphOf(trace, results, writesScalars ? finiteScalars(trace) : new Map());
   const read = new Set(graph.inputs.map(({ id }) => id));
   const own = Object.entries(inputs).flatMap(([name, { tensor }]) =>
@@ -170,26 +170,25 @@ function graphOf(
     if (tensor) graph.op('Constant', { attrs: { value: [value] }, inputs: [], outputs: [tensor] });
   }
   for (const node of nodes) graph.add(withoutUnused(node, id => wanted.has(id) || inputs.has(id)));
-  for (const tensor of results) {
-    if (inputs.has(tensor.id)) graph.op('End', { inputs: [tensor], outputs: [] });
+  for (const { id } of results) {
+    const read = inputs.get(id);
+    if (read) graph.op('End', { inputs: [read], outputs: [] });
   }
   return graph.finalize();
 }
 
-/** A copy of an operation; attention without its unused results. */
+/** A copy of an operation; attention and softmax without their unused results. */
 function withoutUnused(
   { kind, given, inputs, outputs }: GraphNode,
   isUsed: (id: number) => boolean,
 ): Parameters<Graph['add']>[0] {
-  if (kind !== 'Sdpa') return { kind, attrs: given, inputs, outputs };
-  const used = outputs.map(({ id }) => isUsed(id));
-  const results = String(given.results)
-    .split(' ')
-    .filter((_, n) => used[n]);
+  const { results } = given;
+  if (!results && kind !== 'SoftMax') return { kind, attrs: given, inputs, outputs };
+  const isRead = (_: unknown, n: number): boolean => isUsed(outputs[n].id);
   return {
     kind,
-    attrs: { ...given, results: results.join(' ') },
+    attrs: results ? { ...given, results: `${results}`.split(' ').filter(isRead).join(' ') } : given,
     inputs,
-    outputs: outputs.filter((_, n) => used[n]),
+    outputs: outputs.filter(isRead),
   };
 }

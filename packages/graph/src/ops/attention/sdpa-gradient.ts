@@ -20,12 +20,13 @@ export function sdpaGradient(call: GradientCall): readonly (InputGradient | null
   );
   const forward = () => inputs.map(t => builder.forward(t));
   /**
-   * o and lse. If forward has lse as a result, o is given or recomputed alone; else one operation recomputes
-   * both.
+   * o and lse. If only o is given, one operation recomputes both; otherwise other gradients share what is
+   * recomputed.
    */
   const rowsAndOutput = (): readonly LogicalTensor[] => {
     const [o, lse] = ['o', 'lse'].map(name => outputs[results.indexOf(name)]);
-    if (o && lse && builder.isGiven(lse)) return [o, lse].map(t => builder.forward(t));
+    if (o && lse && (builder.isGiven(lse) || !builder.isGiven(o)))
+      return [o, lse].map(t => builder.forward(t));
     const dtype = inputs[operands.indexOf('q')].dtype;
     return builder.ops('Sdpa', forward(), { ...attributes, results: 'o lse' }, [o?.dtype ?? dtype, 'f32']);
   };

@@ -69,8 +69,7 @@ export class BackwardGraph implements GradientBuilder {
     const key = exactJson([kind, inputs.map(t => t.id), attributes, dtype]);
     const known = this.#written.get(key);
     if (known) return known;
-    const output = this.#target.tensor({ dtype });
-    this.#target.add({ kind, attrs: attributes, inputs, outputs: [output] });
+    const [output] = this.ops(kind, inputs, attributes, [dtype]);
     this.#written.set(key, output);
     return output;
   }
@@ -125,7 +124,10 @@ export class BackwardGraph implements GradientBuilder {
       this.#recomputed.set(tensor.id, given);
       return given;
     }
-    if (producer.outputs[0].id !== tensor.id || givesSeveral(producer)) this.#computeAll(producer);
+    // The backward pass of attention reads lse: one operation recomputes lse and the output.
+    const readsLse = producer.given.results === 'o lse' && !this.isGiven(producer.outputs[1]);
+    const needsAll = givesSeveral(producer) || readsLse;
+    if (producer.outputs[0].id !== tensor.id || needsAll) this.#computeAll(producer);
     else this.#recomputed.set(tensor.id, this.#compute(producer));
     return this.#place(tensor);
   }
@@ -217,9 +219,8 @@ export class BackwardGraph implements GradientBuilder {
 
   /** Recomputes all outputs of an operation. */
   #computeAll(node: GraphNode): void {
-    const outputs = node.outputs.map(({ dtype }) => this.#target.tensor({ dtype }));
-    const inputs = this.#inputsOf(node);
-    this.#target.add({ kind: node.kind, attrs: node.given, inputs, outputs });
+    const dtypes = node.outputs.map(({ dtype }) => dtype);
+    const outputs = this.ops(node.kind, this.#inputsOf(node), node.given, dtypes);
     node.outputs.forEach(({ id }, n) => {
       if (!this.#recomputed.has(id)) this.#recomputed.set(id, outputs[n]);
     });
