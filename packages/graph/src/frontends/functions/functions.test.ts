@@ -132,6 +132,26 @@ test.each([add, subtract, multiply, divide])(
   },
 );
 
+test('a result of integers and floats, or a fraction, is a float, as in PyTorch', async () => {
+  const specs = { i: { shape: [3], dtype: 'i32' }, x: [3] } as const;
+  const dtypes = evalShape(
+    ({ i, x }) => [multiply(i, x), multiply(x, i), multiply(i, 1.5), multiply(1.5, i), multiply(2, i)],
+    specs,
+  ).map(({ dtype }) => dtype);
+  expect(dtypes).toEqual(['f32', 'f32', 'f32', 'f32', 'i32']);
+  const f = compile(engine, ({ i }) => multiply(i, 1.5), { i: specs.i });
+  expect([...(await f({ i: Tensor.from([1, 2, -3], [3], { dtype: 'i32' }) })).toFloat32()]).toEqual([
+    1.5, 3, -4.5,
+  ]);
+  f.release();
+});
+
+test('a condition chooses between two numbers', async () => {
+  const f = compile(engine, ({ x }) => ops.where(ops.greater(x, 0), 1, -1), { x: [1, 2] });
+  expect([...(await f({ x: row(3, -3) })).toFloat32()]).toEqual([1, -1]);
+  f.release();
+});
+
 test('shapes are inferred without an engine', () => {
   const shapes = evalShape(({ x }) => softmax(slice(x, { axis: 1, size: 2 }), { axis: -1 }), {
     x: { shape: [3, 4], dtype: 'f16' },

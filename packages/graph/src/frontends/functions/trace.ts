@@ -118,11 +118,11 @@ export class Trace {
     const ports = Array.from({ length: kind === 'SoftMax' ? 2 : asked }, (_, n) =>
       portOf(operation.outputs, n),
     );
-    // A number has no dtype of its own: 1 + x has that of x, like x + 1.
-    const first = (inputs.find((_, n) => !isNumber(operands[n])) ?? inputs[0])?.dtype;
+    const bounds = lettersOf(operation, inputs);
+    const first = leading(operands, inputs)?.dtype;
     const dtypes = ports.map(({ type, among }, n) => {
       if (given[n] !== undefined) return given[n];
-      const bound = letters.get(type) ?? first;
+      const bound = bounds.get(type) ?? first;
       return bound !== undefined && among.includes(bound) ? bound : among[0];
     });
     const outputs = dtypes.map(type => this.graph.tensor({ dtype: type }));
@@ -166,6 +166,20 @@ export class Trace {
 /** Whether an operand is a number, which has no dtype of its own. */
 export function isNumber(operand: Operand): operand is number | bigint {
   return typeof operand === 'number' || typeof operand === 'bigint';
+}
+
+/**
+ * The operand whose dtype a result has by default, as in PyTorch: a float before an integer, which a fraction
+ * makes f32 too. Other numbers have no dtype of their own: 1 + x has that of x, like x + 1.
+ */
+function leading(operands: readonly Operand[], inputs: readonly Variable[]): Variable | undefined {
+  const own = inputs.filter((_, n) => !isNumber(operands[n]));
+  return (
+    own.find(({ dtype }) => dtype.includes('f')) ??
+    inputs.find((_, n) => isNumber(operands[n]) && Number(operands[n]) % 1) ??
+    own[0] ??
+    inputs[0]
+  );
 }
 
 function portOf<P>(ports: readonly P[], n: number): P {
