@@ -1,5 +1,6 @@
+import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { readLoraConfig } from './peft-files.ts';
+import { loadAdapter, readLoraConfig } from './peft-files.ts';
 
 const written = { peft_type: 'LORA', r: 4, lora_alpha: 8, target_modules: ['q_proj'] };
 
@@ -34,4 +35,19 @@ test.each<readonly [Record<string, unknown>, string]>([
   [{ r: 0 }, ': r must be an integer ≥ 1, got 0'],
 ])('an adapter with %j is refused, and the message names its file', (given, message) => {
   expect(() => readLoraConfig({ ...written, ...given })).toThrow(`adapter_config.json${message}`);
+});
+
+test('the weights of an adapter whose options are refused are not opened', async () => {
+  const opened: string[] = [];
+  const files = {
+    name: 'an adapter',
+    open: async (file: string) => {
+      opened.push(file);
+      return new TextEncoder().encode(JSON.stringify({ ...written, r: 0 }));
+    },
+  };
+  await expect(loadAdapter(files, new Map(), cpuEngine({ threads: 1 }))).rejects.toThrow(
+    'r must be an integer',
+  );
+  expect(opened).toEqual(['adapter_config.json']);
 });

@@ -93,11 +93,10 @@ export async function loadAdapter<T extends TensorDesc>(
     holds: x => hasMethod(x, 'entries'),
   });
   const json = await readJson(files, configFile);
-  const source = await files.open(weightsFile);
-  if (json === null || source === null) {
-    throw new CheckpointError({ file: files.name }, `has no ${json === null ? configFile : weightsFile}`);
-  }
-  const config = readLoraConfig(json);
+  const config = json && readLoraConfig(json);
+  // An open file that nobody reads would stay open.
+  const source = config && (await files.open(weightsFile));
+  if (!source) throw new CheckpointError({ file: files.name }, `has no ${config ? weightsFile : configFile}`);
   const shapes = adapterShapes(config, layers);
   const loaded = new Map<string, Tensor>();
   for await (const [name, tensor] of readSafetensors(source, { file: weightsFile })) {
