@@ -152,7 +152,16 @@ test.each<[string, () => unknown, string]>([
   [
     'an argument that the loss does not read',
     () => shapeOf(i => ops.grad(sum)(i)),
-    "by has tensor 1 'q' (f32 [1, 2, 4, 8]), which no differentiated tensor depends on",
+    "by must be floats that a result depends on, got tensor 1 'q' (f32 [1, 2, 4, 8])",
+  ],
+  [
+    'an argument of integers',
+    () => {
+      const loss = ({ a, i }: Readonly<Record<'a' | 'i', ops.Variable>>) =>
+        ops.reduceSum(ops.gather(a, i), { axes: [0, 1] });
+      return ops.evalShape(ops.grad(loss), { a: [2, 3], i: { shape: [2], dtype: 'i32' } });
+    },
+    "by must be floats that a result depends on, got tensor 1 'i' (i32 [2])",
   ],
   ['no graph', () => shapeOf(() => ops.callGraph(any(null), {})), 'graph must be an object, got null'],
   [

@@ -88,7 +88,7 @@ export function differentiate(
     if (!sum)
       throw new InvalidArgumentError(
         argument,
-        `has tensor ${describeTensor(t)}, which no differentiated tensor depends on`,
+        `must be floats that a result depends on, got tensor ${describeTensor(t)}`,
       );
     // A seed is an input of the graph, so a gradient that equals a seed is a copy.
     const isSeed = [...seeds.values()].includes(sum);
