@@ -1,7 +1,7 @@
 import { dropoutMask } from '@tilewise/philox';
 import { describe, expect, test } from 'vitest';
 import { InvalidArgumentError } from '../errors.ts';
-import { add, mul, select } from '../expr/build.ts';
+import { add, mul, select, sub } from '../expr/build.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { coordinate, hostPrimitives, input, inputAt, type Primitive, reduced } from './index.ts';
 
@@ -208,6 +208,19 @@ test('random draws equal those of oneDNN’s dropout', () => {
     Tensor.zeros([2]),
   )[0];
   expect(uniform.map(x => Math.floor(x * 256))).toEqual([0x7a, 0x0c]);
+});
+
+test('expressions read the result of a reduction unrounded, whatever dtype it is stored in', () => {
+  const sum = { op: 'sum', element: input(0), result: reduced } as const;
+  const primitive: Primitive = {
+    ...{ kind: 'rows', domain: [1, 2], axes: [1] },
+    ...{ reductions: [sum], outputs: [0, sub(input(0), input(1))] },
+  };
+  // The sum, 257, is 256 in bf16.
+  const outputs = [Tensor.zeros([1, 1], { dtype: 'bf16' }), Tensor.zeros([1, 2])];
+  const x = Tensor.from([256, 1], [1, 2]);
+  hostPrimitives.prepare(primitive, [x], outputs).run([x], outputs);
+  expect(outputs.map(output => [...output.toFloat32()])).toEqual([[256], [-1, -256]]);
 });
 
 test('scatter-add sums the rows of equal indices and skips indices outside', () => {
