@@ -5,7 +5,7 @@ import type { Matrix } from './operands/matrix.ts';
 import { type MatMulProblem, matmulProblem } from './problem.ts';
 import { productKernel } from './product.ts';
 import { partialResults, sumPartsKernel } from './sum-parts.ts';
-import { fewRows, type MatMulTileSelector } from './tiles/tile.ts';
+import type { MatMulTileSelector } from './tiles/tile.ts';
 import { chooseTile } from './tiles/tile-table.ts';
 
 /**
@@ -19,7 +19,7 @@ export function matmulKernels(
   { inputs, outputs, unaligned, capabilities }: PrimitiveTensors,
   matmulTiles?: MatMulTileSelector,
 ): PrimitiveKernels {
-  const problem = matmulProblem(primitive, inputs, outputs[0], fewRows(capabilities));
+  const problem = matmulProblem(primitive, inputs, outputs[0]);
   const K = Math.max(...problem.terms.map(term => term.K));
   const size = { ...problem, K, count: elementCount(problem.batch) };
   const operands = problem.terms.flatMap(({ A, B }) => [A.dtype, B.dtype]);

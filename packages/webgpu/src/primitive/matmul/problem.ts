@@ -4,6 +4,7 @@ import { inputName, type MatMulPrimitive } from '@tilewise/core/primitive';
 import { broadcastStrides } from '../access/index-space.ts';
 import { outputName } from '../access/primitive-tensors.ts';
 import type { Matrix } from './operands/matrix.ts';
+import { fewRows } from './tiles/tile.ts';
 
 /** A (M × K) · B (K × N). The names of the matrices are those of their tensors. */
 export interface Term {
@@ -38,13 +39,12 @@ export interface Epilogue {
  * The problem of a primitive whose tensors have been checked. `inputs` are A and B of each term, then the
  * tensors that the epilogue reads; `c` is the result. Batch dimensions are joined if possible, and a C with
  * contiguous columns is computed as Cᵀ = Bᵀ·Aᵀ, so that rows of results are contiguous wherever possible.
- * @param few the number of columns up to which C is computed as Cᵀ, whose few rows have tiles of their own.
+ * So is a C of few columns, because there are tiles for few rows.
  */
 export function matmulProblem(
   { terms = 1, result }: MatMulPrimitive,
   inputs: readonly TensorDesc[],
   c: TensorDesc,
-  few: number,
 ): MatMulProblem {
   const batch = c.shape.slice(0, -2);
   const [M, N] = c.shape.slice(-2);
@@ -68,7 +68,7 @@ export function matmulProblem(
   };
   const rowsLieTogether = c.strides[c.strides.length - 1] === 1 || c.strides[c.strides.length - 2] !== 1;
   const joined = foldBatchIntoRows(joinBatch(rowsLieTogether ? problem : transposed(problem)));
-  return joined.N <= few && joined.M > joined.N ? transposed(joined) : joined;
+  return joined.N <= fewRows && joined.M > joined.N ? transposed(joined) : joined;
 }
 
 /** Broadcasts a tensor to the rows and columns of another. */

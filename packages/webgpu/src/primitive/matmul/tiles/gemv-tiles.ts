@@ -12,13 +12,14 @@ import { fewRows, type MatMulTile, type MatMulTileSelector } from './tile.ts';
 const maxRows = 8;
 
 /**
- * The blocks of four columns of a workgroup, and the most lanes that share the sum of a block. On a GPU,
- * these lanes read whole cache lines of either layout of B. On a CPU, a workgroup has as many lanes as
- * lavapipe has in a vector of floats.
+ * The largest number of rows of a product, the blocks of four columns of a workgroup, and the most lanes that
+ * share the sum of a block. On a GPU, these lanes read whole cache lines of either layout of B, and tiles of
+ * other forms would leave most cores idle. On a CPU, a workgroup has as many lanes as lavapipe has in a
+ * vector of floats.
  */
 const shapes = {
-  gpu: { columns: 8, strands: 32 },
-  cpu: { columns: 2, strands: 4 },
+  gpu: { few: fewRows, columns: 8, strands: 32 },
+  cpu: { few: 8, columns: 2, strands: 4 },
 } as const;
 
 /**
@@ -28,10 +29,9 @@ const shapes = {
 export const gemvTiles =
   (others?: MatMulTileSelector): MatMulTileSelector =>
   (size, operands, capabilities) => {
-    const { M, N, K } = size;
-    const few = fewRows(capabilities);
-    if (M > few) return (N > few && others?.(size, operands, capabilities)) || null;
-    const { columns, strands: most } = shapes[isCpu(capabilities) ? 'cpu' : 'gpu'];
+    const { M, K } = size;
+    const { few, columns, strands: most } = shapes[isCpu(capabilities) ? 'cpu' : 'gpu'];
+    if (M > few) return others?.(size, operands, capabilities) ?? null;
     // A lane has eight steps of a short sum, four at a time.
     const strands = 2 ** Math.floor(Math.log2(Math.min(Math.max(K / 8, 1), most)));
     return gemvTile({ rows: Math.min(M || 1, maxRows), columns, strands });

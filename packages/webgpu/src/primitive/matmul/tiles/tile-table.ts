@@ -1,20 +1,11 @@
 import { broadcastGroup, swiftShader } from '../../../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { subgroupMatMulKind } from './subgroup-kind.ts';
-import { enoughGroups, groupsOf, type MatMulSize, type MatMulTile, type SumParts } from './tile.ts';
+import { enoughGroups, fewRows, groupsOf, type MatMulSize, type MatMulTile, type SumParts } from './tile.ts';
 import { type WorkgroupMatMulShape, workgroupMatMulKind } from './workgroup-kind.ts';
 
-/**
- * Tiles, of which the first with room for C is used: few rows or few columns get an equally flat tile. If C
- * is too small to give every core a large tile, small tiles are used.
- */
-const flatTiles: readonly {
-  readonly upTo: { readonly M: number; readonly N: number };
-  readonly tile: WorkgroupMatMulShape;
-}[] = [
-  { upTo: { M: 16, N: Infinity }, tile: { tx: 16, ty: 4, rows: 1, columns: 2, depth: 16 } },
-  { upTo: { M: Infinity, N: 16 }, tile: { tx: 4, ty: 16, rows: 2, columns: 1, depth: 16 } },
-];
+/** The tile for few rows. If C is too small to give every core a large tile, small tiles are used. */
+const flatTile: WorkgroupMatMulShape = { tx: 16, ty: 4, rows: 1, columns: 2, depth: 16 };
 const largeTile: WorkgroupMatMulShape = { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 };
 const smallTile: WorkgroupMatMulShape = { tx: 8, ty: 8, rows: 1, columns: 1, depth: 32 };
 
@@ -55,9 +46,7 @@ export function chooseTile(
 }
 
 function tileFor(size: MatMulSize, capabilities: Capabilities): MatMulTile {
-  const { M, N } = size;
-  const flat = flatTiles.find(({ upTo }) => M <= upTo.M && N <= upTo.N);
-  if (flat) return workgroupMatMulKind.tile(flat.tile);
+  if (size.M <= fewRows) return workgroupMatMulKind.tile(flatTile);
   const largeIf = (large: WorkgroupMatMulShape, minGroups: number): MatMulTile => {
     const tile = workgroupMatMulKind.tile(large);
     return groupsOf(size, tile) >= minGroups ? tile : workgroupMatMulKind.tile(smallTile);

@@ -1,6 +1,5 @@
 import type { DType } from '@tilewise/core';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { isCpu } from '../../../device/capabilities/broadcasting.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { Side } from '../operands/matrix-blocks.ts';
 
@@ -58,10 +57,10 @@ export const groupsOf = ({ M, N, count }: MatMulSize, tile: Pick<MatMulTile, 'M'
   count * Math.ceil(M / tile.M) * Math.ceil(N / tile.N);
 
 /**
- * The largest number of rows of a product whose time is that of reading B. On a GPU, tiles of other forms
- * would leave most cores idle for up to 16 rows.
+ * The largest number of rows of a product that is computed with flat tiles: others would be mostly empty.
+ * Products of so few columns are computed as their transposes.
  */
-export const fewRows = (capabilities: Capabilities): number => (isCpu(capabilities) ? 8 : 16);
+export const fewRows = 16;
 
 /** The number of workgroups that keeps a large GPU busy. */
 export const enoughGroups = 64;
