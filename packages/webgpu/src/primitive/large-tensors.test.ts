@@ -77,6 +77,15 @@ describe('a tensor larger than a binding is read in segments', () => {
     await expectWithin(limit, product, [weights, numbers([24, 2], 2)], [filled([400, 2])]);
   });
 
+  test('a matrix that is transposed', async () => {
+    const transposed = { kind: 'map', value: add(input(0), input(1)) } as const;
+    const inputs = [numbers([90, 70], 1).permute(1, 0), numbers([90], 2)];
+    await expectWithin(16384, transposed, inputs, [filled([70, 90])]);
+    await expectWithin(16384, transposed, inputs, [filled([70, 90], { dtype: 'f16', strides: [93, 1] })]);
+    const batch = [numbers([5, 30, 40], 1).permute(0, 2, 1), numbers([30], 2)];
+    await expectWithin(8192, transposed, batch, [filled([5, 40, 30])]);
+  });
+
   test('unless that takes too many segments, which is an error', async () => {
     const ctx = await limitedContext(4096);
     const { primitives } = webgpuEngine(ctx);
@@ -103,6 +112,22 @@ describe('a result larger than a binding is computed by several dispatches', () 
     const value = add(input(0), inputAt(1, [sub(coordinate(0), 900)]));
     const table = numbers([900], 2);
     await expectWithin(4096, { kind: 'map', value }, [numbers([3000], 1), table], [filled([3000])]);
+  });
+
+  test.each([
+    ['few columns', [4000, 4], [4, 7]],
+    ['few rows and much longer columns of B', [3, 16], [2000, 16]],
+    ['few columns and many rows of A', [2000, 16], [16, 2]],
+    ['few rows of a batch', [2, 2, 16], [2, 1000, 16]],
+  ] as const)('of a product of %s', async (_, a, b) => {
+    const isAcross = a[a.length - 1] === b[b.length - 1];
+    const order = b.map((_, d) => (d < b.length - 2 ? d : 2 * b.length - 3 - d));
+    const B = isAcross ? numbers(b, 2).permute(...order) : numbers(b, 2);
+    const C = filled([...a.slice(0, -1), ...B.shape.slice(-1)]);
+    await expectWithin(16384, { kind: 'matmul' }, [numbers(a, 1), B], [C]);
+    const primitive = { kind: 'matmul', result: add(input(3), input(2)) } as const;
+    const bias = numbers(C.shape.slice(-1), 3);
+    await expectWithin(16384, primitive, [numbers(a, 1), B, bias], [C]);
   });
 
   test('of a norm', async () => {

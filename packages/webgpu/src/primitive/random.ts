@@ -30,9 +30,7 @@ export function randomKernels(
       { requires: [philox4x32Wgsl(10)] },
       readPlaces('x0', inputs[0], inputs[0].strides, null),
       readPlaces('x1', inputs[1], inputs[1].strides, null),
-      ...(isBernoulli
-        ? [readAnywhere('x2', { ...inputs[2], shape: [], strides: [] }), bernoulli]
-        : [uniform]),
+      ...(isBernoulli ? [readAnywhere('x2', inputs[2]), bernoulli] : [uniform]),
       writePlaces('y0', output, space.steps.y0, writing, isBernoulli ? 'bool' : 'f32'),
     ],
     body: `  let first = (${invocationIndex}) * 4u;

@@ -23,8 +23,6 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
   const [rows, width] = output.shape;
   const tiles = Math.ceil(width / lanes);
   const update = convert('x1_at(first + n, column)', elementFormat(updates.dtype).type, 'f32');
-  // u32 indices above 2^31 are read as negative numbers, which are out of range too.
-  const isInside = 'tile_rows[n] < rows_here';
   const space = { extents: output.shape, steps: { y0: output.strides } };
   const { groups, footprints } = divided(space, tileRows, rows);
   const kernel = kernelSpec({
@@ -37,6 +35,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
       readPlaces('x1', updates, updates.strides, null),
       writePlaces('y0', output, output.strides, 'each', 'f32'),
     ],
+    // u32 indices above 2^31 are read as negative numbers, which are out of range too.
     declarations: `var<workgroup> sums: array<f32, ${tileRows * lanes}>;
 /** The row in the tile of each index; too large for an index outside. */
 var<workgroup> tile_rows: array<u32, ${lanes}>;
@@ -60,7 +59,7 @@ var<workgroup> hits: atomic<u32>;`,
     let hit = atomicLoad(&hits) > 0u;
     if (hit && column < P.width) {
       for (var n = 0u; n < ${lanes}u; n++) {
-        if (${isInside}) {
+        if (tile_rows[n] < rows_here) {
           sums[tile_rows[n] * ${lanes}u + lane] += ${update};
         }
       }

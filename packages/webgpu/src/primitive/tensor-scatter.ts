@@ -44,5 +44,5 @@ export function tensorScatterKernels(
     }
   }`,
   });
-  return { kernels: count > 0 ? [kernel] : [] };
+  return { kernels: [kernel] };
 }

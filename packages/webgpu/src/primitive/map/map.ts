@@ -29,7 +29,7 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   const rank = extents.length;
   const placed = { expr: value, inputs: named, space, unaligned, isOverBudget, inPlace };
   const transposed = isOverBudget ? null : transposedInput(space, result, here);
-  if (transposed) return { kernels: [transposingMap({ ...placed, four: false }, output, transposed)] };
+  if (transposed) return transposingMap({ ...placed, four: false }, output, transposed);
   const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
   const four = writing === 'vector';
   const at = indexNames(rank).join(', ');

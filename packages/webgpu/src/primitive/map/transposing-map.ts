@@ -1,9 +1,9 @@
 import { elementCount, type TensorDesc } from '@tilewise/core';
 import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
-import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
+import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
-import { type IndexSpace, indexNames, splitPlace } from '../access/index-space.ts';
-import { outputName } from '../access/primitive-tensors.ts';
+import { divided, type IndexSpace, indexNames, splitPlace } from '../access/index-space.ts';
+import { outputName, type PrimitiveKernels } from '../access/primitive-tensors.ts';
 import { writePlaces, writingOf } from '../access/tensor-access.ts';
 import { expressionReads, type PlacedExpression, placedExpression } from './placed-expression.ts';
 
@@ -45,7 +45,7 @@ export function transposingMap(
   placed: PlacedExpression,
   output: TensorDesc,
   { name, dimension }: TransposedInput,
-): KernelSpec {
+): PrimitiveKernels {
   const { expr: value, inputs, space, unaligned, inPlace } = placed;
   const result = outputName(0);
   const { extents } = space;
@@ -54,7 +54,7 @@ export function transposingMap(
   const tiles = extents.map((n, d) => (isTiled(d) ? Math.ceil(n / side) : n));
   const own = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
   const writing = own === 'vector' ? own : 'each';
-  const { here } = expressionReads(value);
+  const { here, elsewhere } = expressionReads(value);
   const indices = indexNames(extents.length);
   const at = indices.join(', ');
   const others = here.map(input => (input === name ? 'tile[column * TILE_ROW + row]' : `${input}_at(${at})`));
@@ -63,9 +63,17 @@ export function transposingMap(
   const inTile = indices
     .map((_, d) => `let i${d} = first${d}${d === dimension ? ' + row' : d === last ? ' + column' : ''};`)
     .join('\n');
-  return kernelSpec({
+  const [count, ...inner] = extents;
+  const places = elementCount(inner);
+  const { groups, footprints } = divided(
+    space,
+    isTiled(0) ? side * places : places,
+    count * places,
+    elsewhere,
+  );
+  const kernel = kernelSpec({
     name: 'transposing map',
-    groups: elementCount(tiles),
+    groups: { ...groups, each: elementCount(tiles.slice(1)) },
     workgroupSize: lanes,
     parts: [
       { uniforms: [...u32Uniforms(extents, 'extent'), ...u32Uniforms(tiles, 'tiles')] },
@@ -102,4 +110,5 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
     ${result}_store4(places, count, values);
   }`,
   });
+  return { kernels: [kernel], footprints };
 }

@@ -2,8 +2,8 @@ import { elementCount, type Footprint } from '@tilewise/core';
 import type { MatMulPrimitive } from '@tilewise/core/primitive';
 import type { PrimitiveKernels, PrimitiveTensors } from '../access/primitive-tensors.ts';
 import type { Matrix } from './operands/matrix.ts';
-import { type MatMulProblem, matmulProblem } from './problem.ts';
-import { productKernel } from './product.ts';
+import { type MatMulProblem, matmulProblem, transposed } from './problem.ts';
+import { hasAllRows, productKernel } from './product.ts';
 import { partialResults, sumPartsKernel } from './sum-parts.ts';
 import type { MatMulTileSelector } from './tiles/tile.ts';
 import { chooseTile } from './tiles/tile-table.ts';
@@ -26,7 +26,10 @@ export function matmulKernels(
   const own = matmulTiles?.(size, operands, capabilities);
   const { tile, parts } = chooseTile(size, capabilities, own);
   if (parts.count === 1) {
-    return { kernels: [productKernel(problem, tile, parts, unaligned)], footprints: footprintsOf(problem) };
+    return {
+      kernels: [productKernel(problem, tile, parts, unaligned)],
+      footprints: footprintsOf(hasAllRows(problem, tile) ? transposed(problem) : problem),
+    };
   }
   const partial = partialResults(problem, parts.count);
   return {
@@ -40,7 +43,7 @@ export function matmulKernels(
 
 /**
  * The elements of each tensor that workgroups touch, so that large tensors may be bound in parts: rows of A
- * and C, and all of B.
+ * and C, and all of B. If each tile has all rows, it is columns of B and C: rows of the transposed problem.
  */
 function footprintsOf({ M, N, batch, terms, C, epilogue }: MatMulProblem): Record<string, Footprint> {
   if (batch.length > 2) return {};

@@ -102,7 +102,8 @@ const flipped = (matrix: Matrix): Matrix => ({
   columnStride: matrix.rowStride,
 });
 
-function transposed(problem: MatMulProblem): MatMulProblem {
+/** Cᵀ = Bᵀ·Aᵀ. */
+export function transposed(problem: MatMulProblem): MatMulProblem {
   const { terms, ...rest } = withMatrices(problem, flipped);
   const swapped = terms.map(({ K, A, B }) => ({ K, A: B, B: A }));
   return { ...rest, M: problem.N, N: problem.M, terms: swapped };

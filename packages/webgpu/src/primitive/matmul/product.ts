@@ -8,6 +8,9 @@ import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
 import type { MatMulTile, StoreFour, SumParts } from './tiles/tile.ts';
 
+/** Whether each tile has all rows of C, so that dispatches of some workgroups compute some columns. */
+export const hasAllRows = ({ M }: MatMulProblem, tile: MatMulTile): boolean => M > 0 && M <= tile.M;
+
 /**
  * C = Σ A·B in f32: a workgroup has one tile of C, and loops over the sum of one term after the other. With
  * more than one part, C contains the partial results: one matrix per part, one after the other in the batch.
@@ -58,8 +61,10 @@ export function productKernel(
   return kernelSpec({
     name: parts.count === 1 ? 'matmul' : 'matmul part',
     groups: {
-      ...{ batches: outer, heads: inner, tiles: tilesM, each: tilesN * parts.count },
-      ...{ side: 'q', rows: tile.M },
+      ...{ batches: outer, heads: inner, side: 'q' },
+      ...(hasAllRows(problem, tile)
+        ? { tiles: tilesN, each: parts.count, rows: tile.N }
+        : { tiles: tilesM, each: tilesN * parts.count, rows: tile.M }),
     },
     workgroupSize: tile.lanes,
     parts: [
