@@ -81,8 +81,8 @@ export function divided(
   const footprints: Record<string, Footprint> = {};
   for (const [name, [stride, ...inner]] of Object.entries(steps)) {
     if (everywhere.includes(name)) continue;
-    const last = inner.reduce((sum, step, d) => sum + (extents[d] - 1) * step, 0);
-    footprints[name] = { batches: one, heads: one, rows: { count, stride }, side: 'q', inner: last + 1 };
+    const span = inner.reduce((sum, step, d) => sum + (extents[d] - 1) * step, 1);
+    footprints[name] = { batches: one, heads: one, rows: { count, stride }, side: 'q', inner: span };
   }
   const tiles = Math.ceil(places / each);
   const rows = (each * count) / places;

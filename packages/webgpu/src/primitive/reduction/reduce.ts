@@ -9,12 +9,6 @@ import { longStrand } from './strands.ts';
 const partials = 'workspace.partials';
 
 /**
- * Few long rows would leave most of a device idle: if there are fewer workgroups than this, rows are split
- * into parts.
- */
-const enoughGroups = { gpu: 128, cpu: 4 };
-
-/**
  * A reduction: the strands of invocations read the elements of each result in parallel, and a tree combines
  * their partial results. Few long rows are split into parts, whose results a second kernel combines. The
  * order is the same in every run.
@@ -23,7 +17,8 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
   const rows = asRows(primitive);
   const work = rowsWork(rows, tensors);
   const { groups, depth, places, strands, footprints } = work;
-  const enough = enoughGroups[isCpu(tensors.capabilities) ? 'cpu' : 'gpu'];
+  // Few long rows would leave most of a device idle.
+  const enough = isCpu(tensors.capabilities) ? 4 : 128;
   const stepsPerStrand = Math.ceil(depth / strands.length);
   if (groups.tiles >= enough || stepsPerStrand <= 2 * longStrand)
     return { kernels: [rowsKernel(rows, tensors, work)], footprints };

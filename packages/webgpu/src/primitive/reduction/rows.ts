@@ -130,9 +130,8 @@ export function rowsKernel(
   };
   const sums = passesOf(primitive, resultNames).map(pass => sumStatements(text, pass));
   const { results, maps, writes } = writeStatements(text, parts > 1 ? ' + part * P.places' : '');
-  const ofParts = parts > 1 ? 'reduce in parts' : null;
   return kernelSpec({
-    name: ofParts ?? (maps === '' ? 'reduce' : primitive.reductions.length > 0 ? 'rows' : 'maps'),
+    name: parts > 1 ? 'reduce in parts' : !maps ? 'reduce' : sums.length > 0 ? 'rows' : 'maps',
     groups: parts > 1 ? groups.tiles * parts : groups,
     workgroupSize: strands.columns * strands.length,
     parts: [

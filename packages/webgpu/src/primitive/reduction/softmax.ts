@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
-import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
+import { lowest } from '../../codegen/formats/float-bits.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
@@ -77,7 +77,7 @@ export function softmaxKernels(
       readPlaces('x0', source, steps.x0, four ? 'vector' : null),
       writePlaces('y0', output, steps.y0, writing, 'f32'),
       ...(stats ? [writePlaces(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),
-      { requires: [isNegativeInfinity], code: sourceValues(four, rank) },
+      { code: sourceValues(four, rank) },
     ],
     declarations: `var<workgroup> strands: array<vec2f, ${columns * length}>;
 
