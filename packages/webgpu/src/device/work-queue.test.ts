@@ -29,6 +29,19 @@ test('continues after work that fails, whether or not the failure is handled', a
   await expect(queue.run({ ready, run: () => 4 })).resolves.toBe(4);
 });
 
+test('knows whether work that waits, or an open batch, may use a buffer', async () => {
+  const queue = new WorkQueue();
+  const [used, other] = [{} as GPUBuffer, {} as GPUBuffer];
+  expect(queue.mayUse(used)).toBeFalsy();
+  queue.batch = { submit: () => {}, uses: buffer => buffer === used, afterwards: [] };
+  expect([used, other].map(buffer => Boolean(queue.mayUse(buffer)))).toEqual([true, false]);
+  queue.batch = undefined;
+  queue.run({ ready: Promise.resolve(), run: () => {} });
+  expect(queue.mayUse(other)).toBe(true);
+  await queue.settled();
+  expect(queue.mayUse(used)).toBeFalsy();
+});
+
 test('releases the buffers of work that failed', async () => {
   const queue = new WorkQueue();
   const buffer = {} as GPUBuffer;

@@ -16,6 +16,8 @@ export interface QueuedWork<R> {
 export interface OpenBatch {
   /** Submits the operations so far, because work that follows them may read what they write. */
   submit(): void;
+  /** Whether operations of this or of an outer batch that have not been submitted may use a buffer. */
+  uses(buffer: GPUBuffer): boolean | undefined;
   /** Functions to call after the batch, such as those that give back buffers which the batch may use. */
   readonly afterwards: (() => void)[];
 }
@@ -47,9 +49,9 @@ export class WorkQueue {
     }
   }
 
-  /** Whether no work waits. */
-  get isIdle(): boolean {
-    return this.#last === undefined;
+  /** Whether work that has not been given to the GPU may use a buffer. */
+  mayUse(buffer: GPUBuffer): boolean | undefined {
+    return this.#last !== undefined || this.batch?.uses(buffer);
   }
 
   /** Resolves when all work so far has been given to the GPU, or has failed. */

@@ -83,6 +83,7 @@ export class Recorder {
         this.#submit({ runs: batch.runs.splice(0), copies: [] });
         queue.batch = own;
       },
+      uses: buffer => buffersOf(batch).includes(buffer) || outer?.uses(buffer),
       afterwards: [],
     };
     queue.batch = own;

@@ -119,6 +119,26 @@ test('a call in a batch of the context that was destroyed rejects', async () => 
   await expect(called).rejects.toThrow('was destroyed');
 });
 
+test('an engine does not overwrite what the open batch of another engine reads', async () => {
+  const ctx = await createContext({ device: await callersDevice() });
+  const [engine, other] = [webgpuEngine(ctx), webgpuEngine(ctx)];
+  const x = engine.upload(Tensor.from([1, 2, 3], [3]));
+  const [y, z] = [engine.primitives.allocate(x), engine.primitives.allocate(x)];
+  const double = engine.primitives.prepare({ kind: 'map', value: mul(input(0), 2) }, [x], [x]);
+  double.run([x], [y]);
+  await ctx.submitted();
+  const four = Tensor.from([4, 4, 4], [3]);
+  engine.batch(() => {
+    double.run([x], [y]);
+    expect(other.overwrite?.(x, four)).toBe(false);
+    other.batch(() => expect(other.overwrite?.(x, four)).toBe(false));
+    expect(other.overwrite?.(z, four)).toBe(true);
+  });
+  expect([...(await engine.download(y)).toFloat32()]).toEqual([2, 4, 6]);
+  expect([...(await engine.download(z)).toFloat32()]).toEqual([4, 4, 4]);
+  ctx.destroy();
+});
+
 test('an uploaded tensor is overwritten after the work that reads it', async () => {
   const ctx = await createContext({ device: await callersDevice() });
   const engine = webgpuEngine(ctx);

@@ -103,7 +103,7 @@ export class GpuMemory implements TensorOwner {
   /**
    * Replaces the content of a tensor from `upload`, after all submitted work. Returns false, and writes
    * nothing, for a view, a wrapped buffer, or a host tensor with another dtype, shape or strides, and if work
-   * waits for its kernels.
+   * waits for its kernels, or work of an open batch may use the tensor.
    */
   overwrite(target: GpuTensor, tensor: HostArray): boolean {
     this.checkAlive();
@@ -114,7 +114,7 @@ export class GpuMemory implements TensorOwner {
       desc.dtype === target.dtype &&
       sameShape(desc.shape, target.shape) &&
       sameShape(desc.strides, target.strides);
-    if (!isAlike || !workQueue(this.device).isIdle) return false;
+    if (!isAlike || workQueue(this.device).mayUse(target.buffer)) return false;
     gpuWork(this.device, () => this.#write(target.buffer, words));
     return true;
   }
