@@ -3,8 +3,8 @@ import { add, mul, sub } from '@tilewise/core/expr';
 import { hostPrimitives, input } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
 import { sharedContext } from '../../testing/device/shared-context.ts';
-import { numbers } from '../../testing/primitive/primitive-run.ts';
-import { webgpuEngine } from '../index.ts';
+import { filled, numbers } from '../../testing/primitive/primitive-run.ts';
+import { createContext, webgpuEngine } from '../index.ts';
 
 const double = { kind: 'map', value: mul(input(0), 2) } as const;
 const part = { shape: [64], strides: [1] };
@@ -44,6 +44,32 @@ test.each([
   hostPrimitives.prepare(map, [host, row], [host]).run([host, row], [host]);
   for (const [n, wanted] of host.toFloat32().entries()) expect(found[n]).toBeCloseTo(wanted, 5);
   prepared.release();
+});
+
+test.each([30, 32])('%i elements are overwritten among more tensors than a device binds', async count => {
+  const { device, capabilities } = await sharedContext();
+  const limits = { ...capabilities, maxStorageBuffersPerShaderStage: 8 };
+  const ctx = Object.assign(await createContext({ device }), { capabilities: limits });
+  const { primitives } = webgpuEngine(ctx);
+  const hosts = Array.from({ length: 9 }, (_, n) => numbers([count], n));
+  const value = hosts.map((_, n) => mul(input(n), n + 1)).reduce(add);
+  for (const primitive of [
+    { kind: 'map', value },
+    { kind: 'rows', domain: [count], axes: [], reductions: [], outputs: [value] },
+  ] as const) {
+    const tensors = hosts.map(t => ctx.upload(t));
+    const prepared = primitives.prepare(primitive, tensors, [tensors[8]]);
+    const workspace = ctx.allocate([prepared.workspaceBytes / 4], 'u32');
+    prepared.run(tensors, [tensors[8]], workspace);
+    const found = (await ctx.download(tensors[8])).toFloat32();
+    const wanted = filled([count]);
+    hostPrimitives.prepare(primitive, hosts, [wanted]).run(hosts, [wanted]);
+    wanted.toFloat32().forEach((x, n) => {
+      expect(found[n]).toBeCloseTo(x, 4);
+    });
+    prepared.release();
+  }
+  ctx.destroy();
 });
 
 test('maps of one domain overwrite several inputs after all maps have read them', async () => {

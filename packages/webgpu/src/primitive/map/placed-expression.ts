@@ -66,7 +66,17 @@ export interface PlacedExpression {
  * values at this and the next three positions along the last dimension.
  */
 export function placedExpression(placed: PlacedExpression): ShaderPart[] {
-  const { expr, inputs, space, four, isOverBudget, inPlace, prefix = 'value', given = [] } = placed;
+  const {
+    expr,
+    inputs,
+    space,
+    four,
+    unaligned,
+    isOverBudget,
+    inPlace,
+    prefix = 'value',
+    given = [],
+  } = placed;
   const reads = expressionReads(expr);
   const { elsewhere } = reads;
   const here = reads.here.filter(name => !given.includes(name));
@@ -104,8 +114,14 @@ ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
 }`;
   return [
     ...here.map(name => {
-      const reading = four ? readersOf(placed, name) : null;
-      return readPlaces(name, inputs[name], space.steps[name], reading, isOverBudget, inPlace?.[name]);
+      const home = inPlace?.[name];
+      // What is overwritten is bound anyway.
+      const isGatherable = isOverBudget && !home;
+      // Tensors that are gathered, or also read at other positions, are bound as arrays of single elements.
+      const isSingle = isGatherable || elsewhere.includes(name) || unaligned.has(name);
+      const steps = space.steps[name];
+      const reading = four ? readingOf(steps, isSingle) : null;
+      return readPlaces(name, inputs[name], steps, reading, isGatherable, home);
     }),
     ...elsewhere.map(name => readAnywhere(name, inputs[name], isOverBudget)),
     functionsFor([statements, value]),
@@ -126,10 +142,7 @@ function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof 
   return elementFormat(desc.dtype).type;
 }
 
-function readersOf({ expr, space, unaligned, isOverBudget }: PlacedExpression, name: string): Reading {
-  const steps = space.steps[name];
+function readingOf(steps: readonly number[], isSingle: boolean): Reading {
   if (steps.at(-1) === 0) return 'same';
-  // Tensors that are also read at other positions are bound as arrays of single elements.
-  const isElsewhere = expressionReads(expr).elsewhere.includes(name);
-  return !isElsewhere && !isOverBudget && isVectorised(steps, unaligned.has(name)) ? 'vector' : 'each';
+  return isVectorised(steps, isSingle) ? 'vector' : 'each';
 }
