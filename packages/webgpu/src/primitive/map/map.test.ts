@@ -164,6 +164,10 @@ test('more tensors than a device binds are gathered first', async () => {
     ...{ element: add(value, 100), result: reduced },
   };
   await expectAsOnHost(primitive, inputs, [filled([6, 1])], 2e-6, ctx);
+  // A long row, which is reduced in parts.
+  const long = { ...primitive, axes: [0, 1], domain: [6, 3000] };
+  const rows = names.map(n => numbers(n % 2 ? [3000] : [6, 1], n));
+  await expectAsOnHost(long, rows, [filled([1, 1])], 2e-6, ctx);
   ctx.destroy();
 });
 

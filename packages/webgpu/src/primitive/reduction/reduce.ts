@@ -1,6 +1,7 @@
 import { contiguousStrides, type TensorDesc } from '@tilewise/core';
 import { input, type ReducePrimitive, type RowsPrimitive, reduced } from '@tilewise/core/primitive';
-import { renameTensors } from '../../codegen/kernel-spec.ts';
+import { boundForWriting, renameTensors } from '../../codegen/kernel-spec.ts';
+import { gatheredTensor } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { rowsKernel, rowsWork } from './rows.ts';
@@ -34,7 +35,11 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
   const first = rowsKernel(inParts, toPartials, rowsWork(inParts, toPartials), parts);
   const second = rowsKernel(ofParts, fromPartials, rowsWork(ofParts, fromPartials));
   return {
-    kernels: [renameTensors(first, { [outputName(0)]: partials }), renameTensors(second, { x0: partials })],
+    kernels: [
+      // Gathered tensors are in the buffer of the partial results.
+      boundForWriting(renameTensors(first, { [outputName(0)]: partials }), [gatheredTensor]),
+      renameTensors(second, { x0: partials }),
+    ],
     workspace: { [partials]: parts * places },
   };
 }
