@@ -258,7 +258,7 @@ test.each<[string, () => unknown, string]>([
     () => nn.cosineSchedule(any({ peak: 1, warmUp: 5 })),
     'warmUp is not an option; the options are',
   ],
-  ['no peak', () => nn.linearSchedule(any({})), 'peak must be ≥ 0, got undefined'],
+  ['no peak', () => nn.linearSchedule(any({})), 'peak must be a number ≥ 0, got undefined'],
   // Files to write.
   [
     'no tensors',
@@ -271,7 +271,11 @@ test.each<[string, () => unknown, string]>([
     () => nn.characterTokenizer(any(5)),
     'given must be a string, or a list of characters, got 5',
   ],
-  ['a rate of SGD', () => nn.sgd(any(Object), any({ by: ['w'] })), 'rate must be ≥ 0, got undefined'],
+  [
+    'a rate of SGD',
+    () => nn.sgd(any(Object), any({ by: ['w'] })),
+    'rate must be a number ≥ 0, got undefined',
+  ],
   ['batches', () => exportTorch(model, any(undefined)), 'batches must be an array, got undefined'],
   [
     'an option of an export',
@@ -289,7 +293,7 @@ test('a learning rate that a schedule returns is refused before the step', async
     learningRate: step => (step === 1 ? Number.NaN : 0.01),
   });
   const { loss } = await own.step(batch);
-  await expect(own.step(batch)).rejects.toThrow('learningRate must be ≥ 0 in step 1, got NaN');
+  await expect(own.step(batch)).rejects.toThrow('learningRate must be a number ≥ 0 in step 1, got NaN');
   expect((await own.evaluate(batch)).loss).toBeLessThan(loss);
 });
 

@@ -23,12 +23,12 @@ const decoderOf = (config: Record<string, unknown>) => {
 
 test.each<readonly [string, Record<string, unknown>, string]>([
   ['no architecture', {}, 'model_type is missing'],
-  ['one that is not known', { model_type: 'mamba' }, "model_type must be one of 'gpt2', 'llama'"],
+  ['one that is not known', { model_type: 'mamba' }, 'model_type must be one of gpt2, llama'],
   ['an option that is not known', { ...tinyLlama, clip_qkv: 8 }, 'clip_qkv is an unknown option'],
   [
     'an activation that is not known',
     { ...tinyLlama, hidden_act: 'xielu' },
-    "hidden_act must be one of 'gelu'",
+    'hidden_act must be one of gelu',
   ],
   [
     'heads of k and v that do not divide those of q',

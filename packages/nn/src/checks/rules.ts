@@ -14,7 +14,10 @@ export const integerFrom = (least: number): Rule =>
   numberRule(`must be an integer ≥ ${least}`, x => Number.isSafeInteger(x) && x >= least);
 
 /** A number of at least 0. */
-export const fromZero: Rule = numberRule('must be ≥ 0', x => x >= 0);
+export const fromZero: Rule = numberRule('must be a number ≥ 0', x => x >= 0);
+
+/** A number above 0. */
+export const aboveZero: Rule = numberRule('must be a number > 0', x => x > 0);
 
 /** A number of at least 0 and below 1, such as a probability of dropout. */
 export const belowOne: Rule = numberRule('must be in [0, 1)', x => x >= 0 && x < 1);

@@ -121,7 +121,7 @@ test('a signal ends it with its reason', async () => {
 test.each<readonly [string, readonly number[], Partial<GenerateOptions>, string]>([
   ['an empty prompt', [], {}, 'prompts must be non-empty lists of tokens from 0 to 10'],
   ['an unknown token', [11], {}, 'prompts must be non-empty lists'],
-  ['a temperature below 0', [1], { temperature: -1 }, 'temperature must be ≥ 0, got -1'],
+  ['a temperature below 0', [1], { temperature: -1 }, 'temperature must be a number ≥ 0, got -1'],
   ['a fraction above 1', [1], { topP: 1.5 }, 'topP must be in (0, 1]'],
 ])('%s is refused', async (_, prompt, options, message) => {
   await expect(textOf(await load(), prompt, { maxNewTokens: 1, ...options })).rejects.toThrow(message);

@@ -110,7 +110,7 @@ test('a penalty divides positive logits and multiplies negative ones, once for e
 test.each<[SamplingOptions, string]>([
   [{ topP: 0 }, 'topP must be in (0, 1], got 0'],
   [{ topP: 1.5 }, 'topP must be in (0, 1], got 1.5'],
-  [{ repetitionPenalty: 0 }, 'repetitionPenalty must be > 0, got 0'],
+  [{ repetitionPenalty: 0 }, 'repetitionPenalty must be a number > 0, got 0'],
   [{ topK: 0 }, 'topK must be an integer'],
 ])('%j is refused', (options, message) => {
   expect(() => chooseToken(Float32Array.of(1, 2), [], options, { row: 0, step: 0 })).toThrow(message);

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import { PhiloxStream } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
-import { anything, fraction, fromZero, integerFrom, numberRule } from '../checks/rules.ts';
+import { aboveZero, anything, fraction, fromZero, integerFrom, numberRule } from '../checks/rules.ts';
 
 /** How a token is chosen from the logits. Without a temperature, it is the most likely one. */
 export interface SamplingOptions {
@@ -27,7 +27,7 @@ export const samplingRules: FieldRules<SamplingOptions> = {
   topK: integerFrom(1),
   topP: numberRule('must be in (0, 1]', x => x > 0 && x <= 1),
   minP: fraction,
-  repetitionPenalty: numberRule('must be > 0', x => x > 0),
+  repetitionPenalty: aboveZero,
   seed: anything,
 };
 

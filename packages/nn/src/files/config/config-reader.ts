@@ -1,3 +1,5 @@
+import type { Rule } from '../../checks/check-fields.ts';
+import { aboveZero, flag, fromZero, integerFrom, numberRule, oneOf, text } from '../../checks/rules.ts';
 import { ConfigError } from './config-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -27,6 +29,11 @@ const ignoredNames = new RegExp(
     '|_p?drop(out(_prob)?)?$|_(penalty|token_ids?)$|return_dict|suppress_tokens|encoder_decoder',
 );
 
+const countRule = numberRule(
+  'must be an integer from 1 to 4096',
+  x => Number.isInteger(x) && x > 0 && x <= 4096,
+);
+
 /** Reads the options of a `config.json` and records which it has read, so that none is ignored. */
 export class ConfigReader {
   readonly #json: Json;
@@ -52,28 +59,26 @@ export class ConfigReader {
 
   /** An integer of at least `least`. Without a default, it is required. */
   integer(name: string, standard?: number, least = 1): number {
-    const isValid = (value: unknown): boolean => isInteger(value) && value >= least;
-    return this.#checked(name, standard, `an integer ≥ ${least}`, isValid);
+    return this.#checked(name, standard, integerFrom(least));
   }
 
   /** An integer from 1 to 4096, for what is listed one by one: layers, or the elements of a head. */
   count(name: string, standard?: number): number {
-    const isValid = (value: unknown): boolean => isInteger(value) && value > 0 && value <= 4096;
-    return this.#checked(name, standard, 'an integer from 1 to 4096', isValid);
+    return this.#checked(name, standard, countRule);
   }
 
   /** A number of at least 0. */
   number(name: string, standard?: number): number {
-    return this.#checked(name, standard, 'a number ≥ 0', x => isNumber(x) && x >= 0);
+    return this.#checked(name, standard, fromZero);
   }
 
   /** A number above 0. */
   positive(name: string, standard?: number): number {
-    return this.#checked(name, standard, 'a number > 0', x => isNumber(x) && x > 0);
+    return this.#checked(name, standard, aboveZero);
   }
 
   flag(name: string, standard?: boolean): boolean {
-    return this.#checked(name, standard, 'true or false', value => typeof value === 'boolean');
+    return this.#checked(name, standard, flag);
   }
 
   /** A number above 0, or the value that null stands for. */
@@ -88,30 +93,33 @@ export class ConfigReader {
 
   /** A list of the given number of numbers above 0. */
   numbers(name: string, count: number): readonly number[] {
-    const isValid = (value: unknown): boolean =>
-      Array.isArray(value) && value.length === count && value.every(x => isNumber(x) && x > 0);
-    return this.#checked<readonly number[]>(name, undefined, `an array of ${count} numbers > 0`, isValid);
+    return this.#checked<readonly number[]>(name, undefined, {
+      rule: `must be an array of ${count} numbers > 0`,
+      holds: x => Array.isArray(x) && x.length === count && x.every(aboveZero.holds),
+    });
   }
 
   /** One of the given strings. */
   oneOf<V extends string>(name: string, values: readonly V[], standard?: V): V {
-    const listed = values.map(value => `'${value}'`).join(', ');
-    return this.#checked<V>(name, standard, `one of ${listed}`, value => values.includes(value as V));
+    return this.#checked<V>(name, standard, oneOf(...values));
   }
 
   /** A list of strings; undefined if it is not given. */
   texts(name: string): readonly string[] | undefined {
     if (!this.has(name)) return undefined;
-    const isValid = (value: unknown): boolean =>
-      Array.isArray(value) && value.every(text => typeof text === 'string');
-    return this.#checked(name, undefined, 'an array of strings', isValid);
+    return this.#checked(name, undefined, {
+      rule: 'must be an array of strings',
+      holds: x => Array.isArray(x) && x.every(text.holds),
+    });
   }
 
   /** The options of a nested object; null if it is not given. */
   object(name: string): ConfigReader | null {
     if (!this.has(name)) return null;
-    const isValid = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
-    const value = this.#checked<Json>(name, undefined, 'an object', isValid);
+    const value = this.#checked<Json>(name, undefined, {
+      rule: 'must be an object',
+      holds: x => typeof x === 'object' && !Array.isArray(x),
+    });
     return new ConfigReader(value, `${this.#path}${name}.`, this.#file);
   }
 
@@ -159,18 +167,10 @@ export class ConfigReader {
     return this.#json[name] ?? undefined;
   }
 
-  #checked<V>(name: string, standard: V | undefined, rule: string, isValid: (value: unknown) => boolean): V {
+  #checked<V>(name: string, standard: V | undefined, { rule, holds }: Rule): V {
     const value = this.#value(name) ?? standard;
     if (value === undefined) this.fail(name, 'is missing');
-    if (!isValid(value)) this.fail(name, `must be ${rule}, got ${JSON.stringify(value)}`);
+    if (!holds(value)) this.fail(name, `${rule}, got ${JSON.stringify(value)}`);
     return value as V;
   }
-}
-
-function isNumber(value: unknown): value is number {
-  return Number.isFinite(value);
-}
-
-function isInteger(value: unknown): value is number {
-  return Number.isSafeInteger(value);
 }
