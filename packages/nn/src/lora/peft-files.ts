@@ -89,7 +89,7 @@ export async function loadAdapter<T extends TensorDesc>(
   engine: TensorEngine<T>,
 ): Promise<AdapterWeights<T>> {
   checkArgument('layers', layers, {
-    rule: 'must be the linear layers of a model, model.layers.linear',
+    rule: 'must be the layers.linear of a model',
     holds: x => hasMethod(x, 'entries'),
   });
   const json = await readJson(files, configFile);

@@ -268,7 +268,7 @@ test('a LoRA configuration without dropout and stabilisation has the defaults of
     lora: { ...short, dropout: 0, rankStabilised: false },
   }).release();
   expect(() => createTrainer(model, { learningRate: 0.05, lora: { ...short, dropout: 0.5 } })).toThrow(
-    'lora.dropout is 0.5, but the adapter of the model has 0',
+    "lora.dropout is 0.5, but the model's adapter has 0",
   );
   const { 'adapter_config.json': file } = await saveAdapter(model);
   expect(JSON.parse(new TextDecoder().decode(file))).toMatchObject({ lora_dropout: 0, use_rslora: false });
@@ -280,7 +280,7 @@ test('LoRA options that differ from the adapter of the model are refused, and a 
   const model = await load();
   createTrainer(model, { learningRate: 0.05, lora, seed: 1 }).release();
   expect(() => createTrainer(model, { learningRate: 0.05, lora: { ...lora, rank: 3 } })).toThrow(
-    'lora.rank is 3, but the adapter of the model has 2',
+    "lora.rank is 3, but the model's adapter has 2",
   );
   // peft writes the targets, which are a set, in any order.
   const turned = { ...lora, targets: [...lora.targets].reverse() };

@@ -179,7 +179,7 @@ function checkSameAdapter(wanted: AdapterConfig, own: AdapterConfig): void {
     if (given !== has)
       throw new InvalidArgumentError(
         `lora.${name}`,
-        `is ${given}, but the adapter of the model has ${has}: use ${has}, or load the model again`,
+        `is ${given}, but the model's adapter has ${has}: use ${has}, or load the model again`,
       );
   }
 }

@@ -105,7 +105,11 @@ describe('a file that is not a report is refused, and the error names the field'
       r => (r.diagnosis.features = Array(5000).fill('x')),
       /features must be a list of at/,
     ],
-    ['a name without end', r => (r.diagnosis.adapter.vendor = 'x'.repeat(5000)), /vendor must be a text of/],
+    [
+      'a name without end',
+      r => (r.diagnosis.adapter.vendor = 'x'.repeat(5000)),
+      /vendor must be a string of/,
+    ],
   ])('%s', (_, break_, message) => {
     const broken = written();
     break_(broken);

@@ -60,5 +60,6 @@ export function scalarTensor(tensor: LogicalTensor, value: ScalarValue): Tensor 
   }
   const rule = brokenScalarRule(tensor.dtype, value);
   if (rule !== null) throw new InvalidArgumentError(name, `must be ${rule}, got ${describeValue(value)}`);
-  return Tensor.from(isWord64 ? toU64(BigInt(value), name) : [Number(value)], shape, { dtype });
+  const words = isWord64 ? toU64(BigInt.asUintN(64, BigInt(value)), name) : [Number(value)];
+  return Tensor.from(words, shape, { dtype });
 }
