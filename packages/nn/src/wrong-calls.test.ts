@@ -53,7 +53,7 @@ test.each<[string, () => unknown, string]>([
   [
     'a model for layers',
     () => nn.loadAdapter(filesOf(tinyLlama), any(model), engine),
-    'layers must be the linear',
+    'layers must be the layers.linear of a model',
   ],
   ['a path of a folder', () => nn.folderFiles(any(undefined)), 'path must be a string, got undefined'],
   ['files of a page', () => nn.givenFiles(any([1])), 'files must be a list of files, got Array'],
