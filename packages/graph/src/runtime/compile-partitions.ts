@@ -15,7 +15,7 @@ export interface CompiledPartitions<T extends TensorDesc> {
   readonly partitions: readonly CompiledPartition<T>[];
   /** The names of the partitions in traces. */
   readonly names: readonly string[];
-  readonly between: Intermediates<T>;
+  readonly intermediates: Intermediates<T>;
   /** The graph's inputs that a partition reads, and its outputs, with the compiled shapes. */
   readonly ends: Ends;
 }
@@ -45,7 +45,7 @@ export function compilePartitions<T extends TensorDesc>(
       partitions.push(compiled);
       names.push(nameOf(topology, partition));
     }
-    const between = allocateIntermediates(engine, partitions, isBetween);
+    const intermediates = allocateIntermediates(engine, partitions, isBetween);
     const outputs = partitions.flatMap(({ outputs: all }) => all.filter(t => results.has(t.id)));
     const read = new Map(partitions.flatMap(partition => partition.inputs.map(t => [t.id, t] as const)));
     const ends = {
@@ -53,7 +53,7 @@ export function compilePartitions<T extends TensorDesc>(
       outputs,
       overwrites: overwritesOf(partitions),
     };
-    return { partitions, names, between, ends };
+    return { partitions, names, intermediates, ends };
   } catch (error) {
     for (const partition of partitions) partition.release();
     throw error;

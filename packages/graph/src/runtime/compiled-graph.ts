@@ -64,7 +64,7 @@ export function compileGraph<T extends TensorDesc>(
   trace?: WorkTrace,
 ): CompiledGraph<T> {
   const compiled = compilePartitions(topology, parts, engine, inputs, sharing);
-  const { partitions, between, ends } = compiled;
+  const { partitions, intermediates, ends } = compiled;
   const { outputs } = ends;
   const shaped = new Map(ends.inputs.map(t => [t.id, t] as const));
   const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
@@ -77,7 +77,7 @@ export function compileGraph<T extends TensorDesc>(
   function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
     turns.check();
     checkIds(bindings, topology.described, own);
-    const tensors = new Map<number, Bindable<T>>(between.tensors);
+    const tensors = new Map<number, Bindable<T>>(intermediates.tensors);
     for (const id of ids) {
       const bound = bindings[id];
       if (bound !== undefined) tensors.set(id, bound);
@@ -89,7 +89,7 @@ export function compileGraph<T extends TensorDesc>(
     ...own,
     partitions,
     get workspaceBytes() {
-      return partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, between.bytes);
+      return partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, intermediates.bytes);
     },
     encode(target, bindings) {
       const record = runner.prepareEncode(bind(bindings));
@@ -115,7 +115,7 @@ export function compileGraph<T extends TensorDesc>(
       turns.release(() => {
         forgetTensors();
         for (const partition of partitions) partition.release();
-        between.release();
+        intermediates.release();
         runner.release();
       });
     },

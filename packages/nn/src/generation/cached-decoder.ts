@@ -2,7 +2,7 @@ import { Tensor, type TensorDesc } from '@tilewise/core';
 import { getOrInsertComputed } from '../model/get-or-insert.ts';
 import type { Model } from '../model/model.ts';
 import { nextTurn } from '../model/next-turn.ts';
-import { holdAll } from '../model/upload.ts';
+import { createAll } from '../model/upload.ts';
 import { type Causal, cacheSpecs, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
 
 /** A decoder with a cache of the keys and values of the tokens so far. */
@@ -48,7 +48,7 @@ export function cachedDecoder<T extends TensorDesc>(
   const angles = texts.map(() => '');
 
   const specs = new Map(Object.entries(cacheSpecs(model, definition, { batch, capacity })));
-  const caches = Object.fromEntries(holdAll(engine, specs, spec => engine.primitives.allocate(spec)));
+  const caches = Object.fromEntries(createAll(engine, specs, spec => engine.primitives.allocate(spec)));
 
   const stepOf = (size: number): DecoderStep<T> =>
     getOrInsertComputed(steps, size, () => decoderStep(model, definition, { batch, capacity, size }));

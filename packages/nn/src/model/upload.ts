@@ -10,21 +10,24 @@ export function uploadAll<T extends TensorDesc, V>(
   entries: ReadonlyMap<string, V>,
   make: (value: V, name: string) => Tensor,
 ): Map<string, T> {
-  return holdAll(engine, entries, (value, name) => engine.upload(make(value, name)));
+  return createAll(engine, entries, (value, name) => engine.upload(make(value, name)));
 }
 
-/** An engine's tensor for each entry, under the same name. On an error, those made before are released. */
-export function holdAll<T extends TensorDesc, V>(
+/**
+ * Creates an engine's tensor for each entry, under the same name. On an error, the tensors that were created
+ * are released.
+ */
+export function createAll<T extends TensorDesc, V>(
   engine: TensorEngine<T>,
   entries: ReadonlyMap<string, V>,
   make: (value: V, name: string) => T,
 ): Map<string, T> {
-  const held = new Map<string, T>();
+  const created = new Map<string, T>();
   try {
-    for (const [name, value] of entries) held.set(name, make(value, name));
+    for (const [name, value] of entries) created.set(name, make(value, name));
   } catch (error) {
-    for (const tensor of held.values()) engine.release(tensor);
+    for (const tensor of created.values()) engine.release(tensor);
     throw error;
   }
-  return held;
+  return created;
 }
