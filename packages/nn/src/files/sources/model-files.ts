@@ -52,10 +52,7 @@ export async function readJson(
   return text === null ? null : parseObject(file, () => text, 'is not a JSON object');
 }
 
-/**
- * Parses a string as a JSON
- * object. @throws CheckpointError naming the file, for a string that is not a JSON object.
- */
+/** Parses a string as a JSON object. @throws CheckpointError naming the file, for any other string. */
 export function parseObject(file: string, read: () => string, rule: string): Record<string, unknown> {
   let cause: unknown;
   try {
