@@ -40,7 +40,7 @@ export function processChecks({ folder, add }) {
   };
   const deno = (args, env) => other('deno', '@deno', ['-A', '--node-modules-dir=manual', ...args], env);
   const bun = program => other('bun', '@oven', [program]);
-  /** In Deno, kernels take several times as long to compile on the lavapipe of Debian. */
+  /** WebGPU in Deno runs on SwiftShader, because Debian's lavapipe takes minutes to compile the kernels. */
   const denoGpu = async () => {
     const isSoftware = process.env.TILEWISE_ADAPTER !== 'hardware';
     const env = isSoftware ? { VK_DRIVER_FILES: await swiftShaderDriver() } : {};

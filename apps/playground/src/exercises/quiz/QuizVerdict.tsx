@@ -6,8 +6,8 @@ import { Rich } from '../../ui/prose/Rich.tsx';
 export type QuizState = 'open' | 'wrong' | 'right' | 'shown';
 
 /**
- * What follows an answer: a hint after a wrong one, else the explanation. The children are shown after its
- * first paragraph.
+ * The hint after a wrong answer, or the explanation after a right one. The children are shown after the first
+ * paragraph of the explanation.
  */
 export function QuizVerdict(props: {
   readonly state: QuizState;

@@ -8,7 +8,7 @@ import type { BoundTensors } from './bound-tensors.ts';
 import { createChanges } from './changes.ts';
 import { createHostNumbers } from './host-numbers.ts';
 import { prepareSteps } from './prepared-program.ts';
-import { createStepContexts } from './step-contexts.ts';
+import { createRunContexts } from './run-contexts.ts';
 import { createStepRunner } from './step-runner.ts';
 
 /** A program with prepared steps and allocated temporaries. */
@@ -52,7 +52,7 @@ export function prepareProgram<T extends TensorDesc>(
   const prepared = prepareSteps(engine, program);
   const { steps, scratch } = prepared;
   const hostNumbers = createHostNumbers(program);
-  const contexts = createStepContexts(engine, program, prepared, hostNumbers);
+  const contexts = createRunContexts(engine, program, prepared, hostNumbers);
   const changes = createChanges(program, steps);
   const { runStep, runFrom } = createStepRunner(engine, program.steps, steps, changes);
   const needed = steps.flatMap(step => step.numbers);

@@ -6,7 +6,7 @@ import { nameOf } from '../steps/prepare-step.ts';
 import type { PreparedStep } from '../steps/prepared-step.ts';
 import { traced } from '../traced.ts';
 import type { Changes } from './changes.ts';
-import type { RunContext } from './step-contexts.ts';
+import type { RunContext } from './run-contexts.ts';
 
 /** A run of a program. */
 export interface Run<T> {

@@ -115,7 +115,7 @@ ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
   return [
     ...here.map(name => {
       const home = inPlace?.[name];
-      // What is overwritten is bound anyway.
+      // An input that the output overwrites is bound through the output.
       const isGatherable = isOverBudget && !home;
       // Tensors that are gathered, or also read at other positions, are bound as arrays of single elements.
       const isSingle = isGatherable || elsewhere.includes(name) || unaligned.has(name);

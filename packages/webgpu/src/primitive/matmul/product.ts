@@ -8,7 +8,9 @@ import type { MatMulProblem } from './problem.ts';
 import { resultRows } from './result-rows.ts';
 import type { MatMulTile, StoreFour, SumParts } from './tiles/tile.ts';
 
-/** Whether each tile has all rows of C, so that dispatches of some workgroups compute some columns. */
+/**
+ * True if each tile has all rows of C. A dispatch of some workgroups then computes some of the columns.
+ */
 export const hasAllRows = ({ M }: MatMulProblem, tile: MatMulTile): boolean => M > 0 && M <= tile.M;
 
 /**

@@ -16,18 +16,18 @@ export interface RunContext<T> extends StepContext<T> {
 }
 
 /** Makes the contexts of runs. */
-export interface StepContexts<T> {
+export interface RunContexts<T> {
   of(bound: BoundTensors<T>): RunContext<T>;
   /** Drops the last views of bound tensors. */
   clear(): void;
 }
 
-export function createStepContexts<T extends TensorDesc>(
+export function createRunContexts<T extends TensorDesc>(
   engine: TensorEngine<T>,
   { values }: Program,
   { fixed, scratch }: PreparedProgram<T>,
   hostNumbers: HostNumbers,
-): StepContexts<T> {
+): RunContexts<T> {
   const views = recentViews(engine, values);
   return {
     clear: views.clear,
