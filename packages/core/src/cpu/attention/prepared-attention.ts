@@ -10,9 +10,9 @@ import type { BoundWork } from '../../primitive/bound-work.ts';
 import type { AttentionRun, PreparedAttention } from '../../primitive/prepared-attention.ts';
 import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import { copyStrided } from '../../tensor/copy-strided.ts';
-import type { TypedArray } from '../../tensor/dtype/dtype.ts';
-import { contiguousStrides, elementsSpanned } from '../../tensor/shape.ts';
+import { contiguousStrides } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
+import { viewInPlace } from '../kernels/memory/resident-tensors.ts';
 import {
   type AllocateBytes,
   type BackwardPlaces,
@@ -184,18 +184,9 @@ function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Te
 /** Views of tensors, because a graph writes results to the same tensors in every run. */
 const views = /* @__PURE__ */ new WeakMap<Tensor, Tensor>();
 
-/** The arrays whose storage the arrays of views use. */
-const arrays = /* @__PURE__ */ new WeakMap<TypedArray, TypedArray>();
-
 /** A view of a tensor whose storage starts with its first element. */
 function inPlace(tensor: Tensor): Tensor {
-  const known = views.get(tensor);
-  if (known) return known;
-  const { data, offset, dtype, shape, strides } = tensor;
-  const own = data.subarray(offset, offset + elementsSpanned({ shape, strides }));
-  // The storage of a tensor in the kernels' memory lives as long as its array.
-  arrays.set(own, data);
-  const view = Tensor.wrap(own, { dtype, shape, strides });
+  const view = views.get(tensor) ?? viewInPlace(tensor);
   views.set(tensor, view);
   return view;
 }

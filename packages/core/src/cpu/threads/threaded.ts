@@ -25,7 +25,15 @@ import { type Amax, joinAmax } from './amax.ts';
 import { type BackwardPass, type ForwardPass, type Pass, sendProblem } from './message.ts';
 import type { Pool } from './pool.ts';
 import type { SharedBuffers } from './shared/shared-buffers.ts';
-import { allocateShared, deliver, placesFor, type Sent, send, zeros } from './shared/shared-tensors.ts';
+import {
+  allocateShared,
+  deliver,
+  placesFor,
+  type Sent,
+  send,
+  sharedOf,
+  zeros,
+} from './shared/shared-tensors.ts';
 import type { TakenOperands } from './shared/taken-operands.ts';
 
 /** Runs work on the kernels of the calling thread. */
@@ -33,7 +41,7 @@ export type OwnKernels = <R>(work: (kernels: Kernels) => R) => R;
 
 /** How threads run a pass. */
 export interface ThreadsOptions<Into> {
-  /** Existing tensors to write results to. */
+  /** Existing tensors to write results to. Threads write those in shared memory in place. */
   readonly into?: Into | undefined;
   /** The size of tiles, if not the default. */
   readonly tiles?: TileSize | undefined;
@@ -55,7 +63,7 @@ export function forwardOnThreads(
   pool: Pool,
   { into = {}, tiles, own = null }: ThreadsOptions<Partial<ForwardResults>> = {},
 ): Promise<SdpaResult<Tensor>> {
-  const results = allocateForward(problem, allocateShared(taken.buffers));
+  const results = allocateForward(problem, allocateShared(taken.buffers), sharedOf(into));
   return onThreads(
     pool,
     taken,
@@ -82,7 +90,7 @@ export function backwardOnThreads(
   const { take } = taken.buffers;
   const allocateBytes = (bytes: number) => new Uint8Array(zeros(take(bytes)));
   const results = {
-    ...allocateBackward(problem, allocateShared({ take }), allocateBytes),
+    ...allocateBackward(problem, allocateShared({ take }), allocateBytes, sharedOf(into)),
     dqParts: allocateParts(problem, pool.threads, take, tiles),
   };
   return onThreads(
@@ -125,9 +133,13 @@ type Compute = (kernels: Kernels, claim: Claim) => Amax;
 /** The fields of a pass that workers share, whatever the pass computes. */
 type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; readonly results: Sent<R> };
 
+/** A number of claimed tasks that no pass has. */
+const ALL_CLAIMED = 2 ** 30;
+
 /**
  * Runs a pass that writes to `results`, in shared memory, and finishes it with their values in tensors of
- * `into`, or in new tensors.
+ * `into`, or in new tensors. If a worker fails, the others finish the tasks that they have claimed, and claim
+ * no more.
  */
 async function onThreads<O, R extends object, Result>(
   pool: Pool,
@@ -148,7 +160,10 @@ async function onThreads<O, R extends object, Result>(
   // The workers compute in the meantime.
   const places = placesFor(results, into);
   const amaxOfOwn = helper ? runShare(helper, compute, claimed) : {};
-  const replies = await passing;
+  const replies = await passing.catch(error => {
+    Atomics.store(claimed, 0, ALL_CLAIMED);
+    throw error;
+  });
   try {
     const all = [await amaxOfOwn, ...replies.map(({ amax }) => amax ?? {})];
     checkStorage(into);

@@ -3,7 +3,12 @@ import { workerText } from '../../../scripts/worker-text.mjs';
 import { normal } from '../../../testing/normal.ts';
 import { normalise, normaliseBackward } from '../../attention/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
-import type { AttentionProblem, BackwardOperands, Operands } from '../../attention/problem/problem.ts';
+import type {
+  AttentionProblem,
+  BackwardOperands,
+  BackwardProblem,
+  Operands,
+} from '../../attention/problem/problem.ts';
 import type { SdpaResult } from '../../engine/engine.ts';
 import { add, mul, scoreMod, sub } from '../../expr/index.ts';
 import { Tensor } from '../../tensor/tensor.ts';
@@ -237,4 +242,51 @@ test('a pool reports failed workers, and an engine continues without them', asyn
   const expected = bits(await fresh({ threads: 1 }).sdpa(a, b, c));
   // The tensors of freshly loaded modules have another class, so only their storage is compared.
   for (let n = 0; n < 2; n++) expect(bits(await engine.sdpa(a, b, c))).toEqual(expected);
+});
+
+describe('prepared attention whose results are in the memory of the engine', () => {
+  const [B, H, S, D] = [2, 4, 300, 64];
+  const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([B, H, S, D], seed));
+  const engine = cpuEngine({ threads: 2 });
+  const { allocate } = engine.primitives;
+  const run = async (problem: AttentionProblem | BackwardProblem, tensors: object): Promise<void> =>
+    engine.prepareAttention?.(problem).run({ ...tensors } as Readonly<Record<string, Tensor>>);
+
+  test('writes them in place, in interleaved tensors too, and leaves what is between them', async () => {
+    const { o, lse } = await engine.sdpa(q, k, v, { causal: true });
+    const expected = await engine.sdpaBackward({ q, k, v, o, lse, dO }, { causal: true });
+    /** Four tensors like q, with the rows of a position next to each other: (B, S, 4, H, D). */
+    const joint = allocate({ dtype: 'f32', shape: [B, S, 4, H, D] });
+    joint.data.fill(7);
+    const strides = [4 * S * H * D, D, 4 * H * D, 1] as const;
+    const [first, second, third, last] = [0, 1, 2, 3].map(n =>
+      Tensor.wrap(joint.data, { dtype: 'f32', shape: q.shape, strides, offset: n * H * D }),
+    );
+
+    const call = normalise({ q, k, v }, { causal: true });
+    const sums = allocate({ dtype: 'f32', shape: [B, H, S] });
+    const asked = { ...call.problem, o: { ...call.problem.o, strides } };
+    await run(asked, { ...call.operands, o: second, lse: sums });
+    expect(second.toFloat32()).toEqual(o.toFloat32());
+    expect(sums.toFloat32()).toEqual(lse.toFloat32());
+    for (const t of [first, third, last]) expect(t.toFloat32().every(x => x === 7)).toBe(true);
+
+    const { problem, operands } = normaliseBackward({ q, k, v, o, lse, dO }, { causal: true });
+    const [dq, dk, dv] = [problem.dq, problem.dk, problem.dv].map(desc => ({ ...desc, strides }));
+    await run({ ...problem, dq, dk, dv }, { ...operands, dq: first, dk: second, dv: third });
+    for (const [name, t] of Object.entries({ dq: first, dk: second, dv: third }))
+      expect(t.toFloat32(), name).toEqual(expected[name as 'dq'].toFloat32());
+    expect(last.toFloat32().every(x => x === 7)).toBe(true);
+  });
+
+  test('does not write to the memory of a result that is released in the meantime', async () => {
+    const { problem, operands } = normalise({ q, k, v });
+    const [o, lse] = [q.shape, [B, H, S]].map(shape => allocate({ dtype: 'f32', shape }));
+    const running = run(problem, { ...operands, o, lse });
+    engine.release(o);
+    const other = allocate({ dtype: 'f32', shape: q.shape });
+    other.data.fill(7);
+    await expect(running).rejects.toThrow(/released/);
+    expect(other.data.every(x => x === 7)).toBe(true);
+  });
 });

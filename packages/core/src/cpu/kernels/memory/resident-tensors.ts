@@ -15,6 +15,8 @@ interface Block {
 
 /** The storage of tensors in the memory of kernels, by the tensors' arrays, which their views share. */
 const blocks = new WeakMap<TypedArray, Block>();
+/** The arrays whose storage the arrays of `viewInPlace` use. */
+const arrays = /* @__PURE__ */ new WeakMap<TypedArray, TypedArray>();
 const unreachable = /* @__PURE__ */ new FinalizationRegistry<Block>(letGo);
 
 function letGo(block: Block): void {
@@ -58,12 +60,20 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
   return made;
 }
 
+/** A view of a tensor whose storage starts with its first element. */
+export function viewInPlace({ data, offset, dtype, shape, strides }: Tensor): Tensor {
+  const own = data.subarray(offset, offset + elementsSpanned({ shape, strides }));
+  // The storage of a tensor in the kernels' memory lives as long as its array.
+  arrays.set(own, data);
+  return Tensor.wrap(own, { dtype, shape, strides });
+}
+
 /**
  * Keeps the storage of tensors in the memory of kernels, even if they are released, until the returned
  * function is called. Until then they cannot be overwritten.
  */
 export function holdResident(tensors: readonly Tensor[]): () => void {
-  const held = tensors.flatMap(({ data }) => blocks.get(data) ?? []);
+  const held = tensors.flatMap(({ data }) => blocks.get(arrays.get(data) ?? data) ?? []);
   for (const block of held) block.users++;
   return () => held.forEach(letGo);
 }

@@ -70,6 +70,12 @@ export function send<R>(value: R): Sent<R> {
   return { sent };
 }
 
+/** The tensors of a record that are in shared memory, in which workers can write them. */
+export function sharedOf<T extends object>(tensors: T): Partial<T> {
+  const isInShared = (t: unknown): boolean => t instanceof Tensor && isShared(t.data.buffer);
+  return Object.fromEntries(Object.entries(tensors).filter(([, t]) => isInShared(t))) as Partial<T>;
+}
+
 /** Unpacks a value that `send` packed, on the worker's side. */
 export function receive<R>({ sent }: Sent<R>): R {
   const convert = (part: unknown): unknown => {
@@ -122,10 +128,11 @@ export function placesFor<R extends object>(
   return Object.fromEntries(Object.entries(results).map(place)) as R;
 }
 
-/** Copies the values of results to their places. */
+/** Copies the values of results to their places, unless they were written there. */
 export function deliver<R extends object>(results: R, places: R): void {
   for (const [name, t] of Object.entries(results)) {
-    if (t instanceof Tensor) copyStrided(t.shape, t, (places as Readonly<Record<string, Tensor>>)[name]);
+    const place = (places as Readonly<Record<string, Tensor>>)[name];
+    if (t instanceof Tensor && t !== place) copyStrided(t.shape, t, place);
   }
 }
 
