@@ -80,15 +80,19 @@ const ways: readonly Partial<WorkgroupTileShape>[] = [
 function workgroupCandidates(
   role: TileRole,
   { q, k, v }: AttentionProblem,
-  { features }: Capabilities,
+  { features, subgroupMinSize, subgroupMaxSize }: Capabilities,
 ): readonly WorkgroupTileShape[] {
   const isHalf = [q, k, v].every(({ dtype }) => dtype === 'f16') && features.includes('shader-f16');
   const sizes = (role === 'decode' ? decodeSizes : workgroupSizes).map(size =>
     isHalf ? { ...size, stagingDType: 'f16' as const } : size,
   );
+  const small: readonly Partial<WorkgroupTileShape>[] =
+    features.includes('subgroup-size-control') && subgroupMinSize < subgroupMaxSize
+      ? [{ unrolled: true, subgroupSize: subgroupMinSize }]
+      : [];
   const likely = sizes
     .slice(0, likelySizes)
-    .flatMap((size, s) => ways.map((way, w) => ({ tile: { ...size, ...way }, turn: s + w })))
+    .flatMap((size, s) => [...ways, ...small].map((way, w) => ({ tile: { ...size, ...way }, turn: s + w })))
     .sort((a, b) => a.turn - b.turn);
   return [...likely.map(({ tile }) => tile), ...sizes.slice(likelySizes)];
 }

@@ -47,6 +47,8 @@ test.each<[string, unknown]>([
   ['descriptions.forward', { forward: { tx: 8, ty: 8, headDimChunk: 8, rows: 5 } }],
   ['descriptions.forward', { forward: { tx: 8, ty: 8, headDimChunk: 8, arithmetic: 'f64' } }],
   ['descriptions.forward', { forward: { tx: 8, ty: 8, headDimChunk: 8, rowReduction: 'lane' } }],
+  ['descriptions.forward', { forward: { tx: 8, ty: 8, headDimChunk: 8, subgroupSize: 12 } }],
+  ['descriptions.forward', { forward: { tx: 8, ty: 8, headDimChunk: 8, subgroupSize: '8' } }],
   ['descriptions.forward', { forward: { kind: 'air', tx: 8, ty: 8, headDimChunk: 8 } }],
   ['descriptions.dkdv', { dkdv: { kind: 'subgroup', stationary: 'queries', lanes: 8, group: 4 } }],
   ['descriptions.dq', { dq: { kind: 'subgroup', stationary: 'queries', lanes: 7, group: 4 } }],

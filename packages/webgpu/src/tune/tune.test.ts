@@ -93,6 +93,11 @@ test('candidates begin with the tile of the table, and are those that the device
   const joined = { tx: 8, ty: 8, headDimChunk: 8, rowReduction: 'subgroup' };
   expect(most).not.toContainEqual(joined);
   expect(tileCandidates('forward', problem, { ...able, ...subgroups })).toContainEqual(joined);
+
+  const small = { tx: 8, ty: 8, headDimChunk: 8, unrolled: true, subgroupSize: 8 };
+  const sized = { ...able, features: ['subgroup-size-control'], subgroupMinSize: 8, subgroupMaxSize: 32 };
+  expect(tileCandidates('dq', problem, sized)).toContainEqual(small);
+  expect(tileCandidates('dq', problem, { ...sized, features: [] })).not.toContainEqual(small);
 });
 
 test('if shaders have f16, f16 operands are staged in f16, and forward is also tried with f16 arithmetic', () => {

@@ -139,6 +139,21 @@ describe('a tile is refused with a reason', () => {
     expect(tile(8, 4).unsupported('dq', problemOf(64), able)).toMatch(/gradient kernels do not reduce rows/);
   });
 
+  test('for subgroups of a size, unless the device has them, and workgroups consist of whole ones', () => {
+    const reasonOf = (subgroupSize: number, change: Partial<Capabilities> = {}) =>
+      workgroupTile({ tx: 8, ty: 3, headDimChunk: 8, subgroupSize }).unsupported('dq', problemOf(64), {
+        ...{ ...capable, features: ['subgroup-size-control'], subgroupMinSize: 8, subgroupMaxSize: 32 },
+        ...change,
+      });
+    expect(reasonOf(8)).toBeNull();
+    expect(reasonOf(8, { features: [] })).toMatch(/needs the feature subgroup-size-control/);
+    expect(reasonOf(8, { subgroupMinSize: 16 })).toMatch(
+      /subgroups of 8 lanes, but the device's have 16 to 32/,
+    );
+    expect(reasonOf(64)).toMatch(/subgroups of 64 lanes/);
+    expect(reasonOf(16)).toMatch(/a multiple of 16 lanes, its subgroupSize, got 24/);
+  });
+
   test('with matrices or subgroups that the device does not have', () => {
     const tile = matrixTile({ stationary: 'queries', subgroups: 2, matrix });
     expect(tile.unsupported('forward', problemOf(64), capable)).toBeNull();

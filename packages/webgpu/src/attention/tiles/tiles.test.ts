@@ -140,6 +140,20 @@ test('forward gives the same results with rows reduced in subgroups, whichever l
   await expectForward({ tile: tile({ rows: 8, cols: 2, prefetch: true }), heads: 1, parts: 1 }, renumbered);
 });
 
+test('both passes give the same results in subgroups of the size that the kernels ask for', async () => {
+  const { features, subgroupMinSize: subgroupSize } = (await sharedContext()).capabilities;
+  if (!features.includes('subgroup-size-control')) return;
+  const tile = workgroupTile({ tx: 8, ty: 8, headDimChunk: 4, subgroupSize });
+  const plan = forwardPlan(
+    forward,
+    { target: await sharedContext(), tools: allTools },
+    { tile, heads: 1, parts: 1 },
+  );
+  expect(plan.kernels[0].wgsl).toContain(`@subgroup_size(${subgroupSize})`);
+  await expectForward({ tile, heads: 2, parts: 3 });
+  await expectBackward({ dq: tile, dkdv: tile });
+});
+
 test.each<Sizes>([
   { tx: 8, ty: 8, headDimChunk: 3 },
   { tx: 4, ty: 4, headDimChunk: 8 },

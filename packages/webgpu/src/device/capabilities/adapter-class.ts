@@ -5,7 +5,8 @@ import type { Capabilities } from './capabilities.ts';
  * figures of the architectures, and were not checked against vendors' manuals: a model that only ranks tiles
  * needs no better ones. An H100 confirms the times of `nvidia`, relative to each other, within a fifth in
  * forward and dQ; dK/dV takes longer than predicted. Mesa's compiler for RDNA confirms the registers and
- * clocks of `amd`. No adapter of the other classes was measured.
+ * clocks of `amd`; Mesa's compiler for Intel spills a few registers of tiles that need nearly all of
+ * `intel`. No adapter of the other classes was measured.
  */
 export interface AdapterClass {
   readonly name: string;
@@ -21,6 +22,10 @@ export interface AdapterClass {
   readonly workgroupMemory: number;
   /** The number of 32-bit registers that a lane can use before registers spill to memory. */
   readonly registersPerLane: number;
+  /**
+   * Whether a subgroup has a fixed number of registers, of which its lanes have more each if they are fewer.
+   */
+  readonly fixedSubgroupRegisters?: true;
   readonly lanesInFlight: number;
   /** The clocks that the conversion of four f16 numbers from workgroup memory takes. */
   readonly f16Clocks: number;
@@ -57,8 +62,9 @@ const classes: Readonly<Record<string, Omit<AdapterClass, 'name'>>> = {
     ...{ registerBytes: 208 * KiB, workgroupMemory: 60 * KiB, registersPerLane: 128, lanesInFlight: 1024 },
     ...{ f16Clocks: 0, matrixChannels: 128, matrixSums: 32, cores: 10 },
   },
-  // An Xe core, whose lanes have 128 registers in groups of 8 lanes, and 64 in groups of 16.
+  // An Xe core. In the smallest subgroups, of 8 lanes or, from Xe2 on, 16, a lane has 128 registers.
   intel: {
+    fixedSubgroupRegisters: true,
     ...{ lanesPerClock: 128, workgroupBytesPerClock: 128, storageBytesPerClock: 64, storageLatency: 350 },
     ...{ registerBytes: 512 * KiB, workgroupMemory: 64 * KiB, registersPerLane: 128, lanesInFlight: 1024 },
     ...{ f16Clocks: 4, matrixChannels: 64, matrixSums: 32, cores: 16 },

@@ -1,6 +1,7 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { type AdapterClass, adapterClass } from '../../../device/capabilities/adapter-class.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
+import { subgroupSizeForRegisters } from '../../../device/capabilities/subgroup-size.ts';
 import { isForward, type TileRole, tileSize } from '../tile.ts';
 import { completeTile } from '../workgroup/plain-tile.ts';
 import { workgroupKind } from '../workgroup/workgroup-kind.ts';
@@ -72,11 +73,14 @@ export function fastestTile(
   const core = adapterClass(capabilities);
   const isHalf = operands.every(({ dtype }) => dtype === 'f16');
   const ways: readonly Partial<WorkgroupTileShape>[] = isHalf ? [{}, { stagingDType: 'f16' }] : [{}];
+  const subgroupSize = subgroupSizeForRegisters(capabilities);
   const reductions = isForward(role) ? (['subgroup', 'workgroup'] as const) : (['workgroup'] as const);
   const tiles = sizes
     .flatMap(size =>
       ways.flatMap(way => {
-        const shapes = reductions.map(rowReduction => ({ ...size, ...way, rowReduction, unrolled: true }));
+        const shapes = reductions.map(rowReduction => ({
+          ...{ ...size, ...way, rowReduction, unrolled: true, subgroupSize },
+        }));
         const able = shapes.find(
           shape => workgroupKind.tile(shape).unsupported(role, problem, capabilities) === null,
         );

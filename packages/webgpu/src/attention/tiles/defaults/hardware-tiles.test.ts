@@ -11,7 +11,8 @@ import {
   type TileSelector,
 } from '../../../index.ts';
 import { matrixTiles } from '../../../subpaths/matrix.ts';
-import { tileSize } from '../tile.ts';
+import { type Tile, tileSize } from '../tile.ts';
+import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 import { fastestTile } from './default-tiles.ts';
 import { hardwareDecodeTile, hardwareTiles } from './hardware-tiles.ts';
 import { nvidiaTiles } from './nvidia-tiles.ts';
@@ -70,6 +71,18 @@ test("a tile's registers suffice if any tile's do", () => {
       }
 });
 
+test('dK and dV of large heads have a kernel each where one kernel would need more registers than a lane has', () => {
+  const names = ['amd', 'nvidia', 'intel', 'apple'];
+  const fused = (D: number): boolean[] =>
+    names.map(name => {
+      const problem = problemOf(D);
+      const tile = hardwareTiles(null)('dkdv', problem, [problem.q, problem.k, problem.v], device(name));
+      return 2 * D <= (tile?.maxFusedChannels ?? 0);
+    });
+  expect(fused(64)).toEqual([true, true, true, true]);
+  expect(fused(128)).toEqual([true, true, false, false]);
+});
+
 test('problems with few workgroups get smaller tiles', () => {
   const amd = device('amd', { maxComputeWorkgroupStorageSize: 65536 });
   const rowsOf = (S: number): number => {
@@ -80,6 +93,33 @@ test('problems with few workgroups get smaller tiles', () => {
     return tile ? tile.grid.ty * tile.grid.rows : 0;
   };
   expect(rowsOf(64)).toBeLessThan(rowsOf(16384));
+});
+
+describe('on Intel, kernels ask for the smallest subgroups, whose lanes have the most registers', () => {
+  const sizes = { subgroupMinSize: 8, subgroupMaxSize: 32 };
+  const features = ['subgroups', 'subgroup-size-control'];
+  const sizeOf = (tile: Tile | null): unknown => tile && (tile.shape as WorkgroupTileShape).subgroupSize;
+  const asked = (name: string, change: Partial<Capabilities>): unknown[] => {
+    const problem = problemOf(64);
+    const capabilities = device(name, change);
+    const tiles = roles.map(role =>
+      hardwareTiles(null)(role, problem, [problem.q, problem.k, problem.v], capabilities),
+    );
+    const few = hardwareDecodeTile({ tx: 32, ty: 1, headDimChunk: 3 }, problem, capabilities);
+    return [...new Set([...tiles, few].map(sizeOf))];
+  };
+
+  test('if the device has several sizes, and lets kernels choose', () => {
+    expect(asked('intel gen-12lp', { ...sizes, features })).toEqual([8]);
+    expect(asked('intel xe-2lpg', { ...sizes, subgroupMinSize: 16, features })).toEqual([16]);
+    expect(asked('intel gen-12lp', { ...sizes, features: ['subgroups'] })).toEqual([undefined]);
+    expect(asked('intel gen-12lp', { features })).toEqual([undefined]);
+  });
+
+  test('and on no other adapter', () => {
+    for (const name of ['nvidia', 'amd', 'apple', 'qualcomm', 'arm', 'unknown'])
+      expect(asked(name, { ...sizes, features }), name).toEqual([undefined]);
+  });
 });
 
 test('operands are staged in f16 only if all are f16', () => {

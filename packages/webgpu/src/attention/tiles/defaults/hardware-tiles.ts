@@ -1,5 +1,6 @@
 import { adapterClass } from '../../../device/capabilities/adapter-class.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
+import { subgroupSizeForRegisters } from '../../../device/capabilities/subgroup-size.ts';
 import {
   type AdapterTiles,
   type DecodeTile,
@@ -14,9 +15,10 @@ import type { nvidiaTiles as NvidiaTiles } from './nvidia-tiles.ts';
 
 /**
  * Chooses the fastest tile according to the cost model; on NVIDIA's GPUs, a measured one if the problem has
- * enough workgroups to fill a GPU. Forward uses subgroup matrices if the device multiplies the operands as
- * they are: rounding probabilities, which are at most e⁸, loses no more than f16 operands do. Backward does
- * not use them: in f16, score gradients below 6e-8 would become 0.
+ * enough workgroups to fill a GPU. Where a kernel of both dK and dV would spill registers at large head
+ * sizes, each has a kernel of its own. Forward uses subgroup matrices if the device multiplies the operands
+ * as they are: rounding probabilities, which are at most e⁸, loses no more than f16 operands do. Backward
+ * does not use them: in f16, score gradients below 6e-8 would become 0.
  */
 export const hardwareTiles =
   (matrixTiles: TileSelector | null, nvidiaTiles: typeof NvidiaTiles | null = null): AdapterTiles =>
@@ -35,11 +37,11 @@ export const hardwareTiles =
             shape => workgroupKind.tile(shape).unsupported(role, problem, capabilities) === null,
           )
         : null;
-    const shape =
-      measured && groupsOf(role, measured, problem) >= cores
-        ? measured
-        : fastestTile(role, problem, operands, capabilities)?.shape;
-    return shape ? workgroupKind.tile(shape) : null;
+    if (measured && groupsOf(role, measured, problem) >= cores) return workgroupKind.tile(measured);
+    const modelled = fastestTile(role, problem, operands, capabilities);
+    if (!modelled) return null;
+    const { shape, cost } = modelled;
+    return { ...workgroupKind.tile(shape), maxFusedChannels: cost.spills ? 128 : 256 };
   };
 
 /**
@@ -55,6 +57,7 @@ export const hardwareDecodeTile: DecodeTile = (sizes, problem, capabilities) => 
     ...sizes,
     headDimChunk: sizes.ty === 1 ? 2 : 4,
     unrolled: true,
+    subgroupSize: subgroupSizeForRegisters(capabilities),
     ...(isHalf && { headDimChunk: 4, stagingDType: 'f16' }),
   };
   const tile = workgroupKind.tile(shape);

@@ -1,4 +1,4 @@
-import { subgroupLane } from '../../../codegen/subgroup-lane.ts';
+import { subgroupLane } from '../../../codegen/subgroups.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { lazyRescaling } from '../scores/lazy-rescaling.ts';
 import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';

@@ -1,11 +1,12 @@
 import { namesOf } from '../../../codegen/text.ts';
-import { checkedTile, type TileKind } from '../../../codegen/tile-kind.ts';
+import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import type { Tile } from '../tile.ts';
 import { brokenSizesRule, unsupportedReason } from './limits.ts';
 import { makeWorkgroupTile } from './plain-tile.ts';
 import { f16Arithmetic } from './variants/f16-arithmetic.ts';
 import { prefetch } from './variants/prefetch.ts';
-import { subgroupRowReduction } from './variants/subgroup-row-reduction.ts';
+import { isPowerOfTwo, subgroupRowReduction } from './variants/subgroup-row-reduction.ts';
+import { withSubgroupSize } from './variants/subgroup-size.ts';
 import { unrolling } from './variants/unrolling.ts';
 import { wholeChunks } from './variants/whole-chunks.ts';
 import type { WorkgroupTileShape } from './workgroup-tile.ts';
@@ -18,7 +19,7 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
   name: 'workgroup',
   fields: [
     ...['kind', 'tx', 'ty', 'rows', 'cols', 'headDimChunk', 'stagingDType'],
-    ...['arithmetic', 'prefetch', 'unrolled', 'rowReduction'],
+    ...['arithmetic', 'prefetch', 'unrolled', 'rowReduction', 'subgroupSize'],
   ],
   brokenRule(shape) {
     const { arithmetic = 'f32', prefetch = false, unrolled = false, rowReduction = 'workgroup' } = shape;
@@ -27,6 +28,9 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
     if (typeof unrolled !== 'boolean') return `must have unrolled true or false, got ${unrolled}`;
     if (!reductions.includes(rowReduction))
       return `must have rowReduction 'workgroup' or 'subgroup', got ${rowReduction}`;
+    const { subgroupSize = 1 } = shape;
+    if (!isCount(subgroupSize) || !isPowerOfTwo(subgroupSize))
+      return `must have a subgroupSize that is a power of two, got ${subgroupSize}`;
     return brokenSizesRule(shape);
   },
   tile(shape) {
@@ -37,10 +41,12 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
       ...((shape.unrolled || shape.prefetch) && { wholeChunks }),
       ...(shape.rowReduction === 'subgroup' && { rowReduction: subgroupRowReduction }),
     };
-    return makeWorkgroupTile(shape, variants, unsupportedReason);
+    const tile = makeWorkgroupTile(shape, variants, unsupportedReason);
+    return shape.subgroupSize === undefined ? tile : withSubgroupSize(shape.subgroupSize, tile);
   },
   describe(shape) {
     const { tx, ty, headDimChunk, rows = 4, cols = 1, stagingDType, arithmetic, rowReduction } = shape;
+    const { subgroupSize } = shape;
     return [
       `workgroup, ${tx}×${ty} lanes of ${rows}×${4 * cols}, chunks of ${headDimChunk}`,
       ...namesOf({
@@ -49,6 +55,7 @@ export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
         'rows reduced in subgroups': rowReduction === 'subgroup',
         prefetch: shape.prefetch,
         unrolled: shape.unrolled,
+        [`subgroups of ${subgroupSize}`]: subgroupSize !== undefined,
       }),
     ].join(', ');
   },

@@ -53,6 +53,12 @@ export interface WorkgroupTileShape extends WorkgroupTileSizes {
    * device's smallest subgroup size, and the number of lanes a multiple of its largest. Default 'workgroup'.
    */
   readonly rowReduction?: 'workgroup' | 'subgroup';
+  /**
+   * The number of lanes in each subgroup, for which the device needs the feature `subgroup-size-control`. On
+   * Intel's GPUs, the lanes of smaller subgroups have more registers. The results have the same bits.
+   * Default: the device chooses.
+   */
+  readonly subgroupSize?: number | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { subgroupLane } from '../../../codegen/subgroup-lane.ts';
+import { subgroupLane } from '../../../codegen/subgroups.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { isCount, type TileKind } from '../../../codegen/tile-kind.ts';
 import { matrixBlocks, type Side } from '../operands/matrix-blocks.ts';

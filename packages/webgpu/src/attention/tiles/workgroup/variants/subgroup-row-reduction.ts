@@ -4,7 +4,7 @@ import { isForward } from '../../tile.ts';
 import type { RowReduction } from '../../tile-backend.ts';
 import type { TileRowReduction } from '../workgroup-tile.ts';
 
-const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
+export const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));
 
 /**
  * `TileBackend.reduceRows` for rows whose tx lanes are adjacent in a subgroup. With `subgroupShuffleXor`,
