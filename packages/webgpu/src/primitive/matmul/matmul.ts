@@ -6,7 +6,7 @@ import { type MatMulProblem, matmulProblem, transposed } from './problem.ts';
 import { hasAllRows, productKernel } from './product.ts';
 import { partialResults, sumPartsKernel } from './sum-parts.ts';
 import type { MatMulTileSelector } from './tiles/tile.ts';
-import { chooseTile } from './tiles/tile-table.ts';
+import { sumParts, tileFor } from './tiles/tile-table.ts';
 
 /**
  * The kernels of C = Σ A·B over the last two dimensions, with broadcast leading dimensions, any strides and
@@ -23,8 +23,9 @@ export function matmulKernels(
   const K = Math.max(...problem.terms.map(term => term.K));
   const size = { ...problem, K, count: elementCount(problem.batch) };
   const operands = problem.terms.flatMap(({ A, B }) => [A.dtype, B.dtype]);
-  const own = matmulTiles?.(size, operands, capabilities);
-  const { tile, parts } = chooseTile(size, capabilities, own);
+  const table = tileFor(size, capabilities);
+  const tile = matmulTiles?.(size, operands, capabilities, table) ?? table;
+  const parts = sumParts(size, tile);
   if (parts.count === 1) {
     return {
       kernels: [productKernel(problem, tile, parts, unaligned)],

@@ -4,7 +4,7 @@ import { input } from '@tilewise/core/primitive';
 import { describe, expect, test } from 'vitest';
 import { kernelsFor } from '../../../../testing/device/as-on-a-gpu.ts';
 import { expectAsOnHost, filled, numbers } from '../../../../testing/primitive/primitive-run.ts';
-import { guaranteedCapabilities } from '../../../device/capabilities/capabilities.ts';
+import { type Capabilities, guaranteedCapabilities } from '../../../device/capabilities/capabilities.ts';
 import { matmulKernels } from '../matmul.ts';
 import { gemvTiles } from './gemv-tiles.ts';
 import type { MatMulTile } from './tile.ts';
@@ -60,12 +60,33 @@ test('tiles have the rows of the product, and other products have other tiles', 
   const other = { M: 64 } as MatMulTile;
   const cpu = { ...guaranteedCapabilities, adapter: 'mesa software' };
   const heightOf = (M: number, N: number, capabilities = guaranteedCapabilities): number | undefined =>
-    gemvTiles(() => other)({ M, N, K: 64, count: 1 }, [], capabilities)?.M;
+    gemvTiles(() => other)({ M, N, K: 64, count: 1 }, [], capabilities, other)?.M;
   expect([1, 3, 8].map(M => heightOf(M, 1024))).toEqual([1, 3, 8]);
   expect([9, 16].map(M => heightOf(M, 1024))).toEqual([8, 8]);
   expect([8, 9].map(M => heightOf(M, 1024, cpu))).toEqual([8, 64]);
   expect(heightOf(17, 17)).toBe(64);
-  expect(gemvTiles()({ M: 64, N: 64, K: 64, count: 1 }, [], guaranteedCapabilities)).toBeNull();
+  const size = { M: 64, N: 64, K: 64, count: 1 };
+  expect(gemvTiles()(size, [], guaranteedCapabilities, other)).toBeNull();
+});
+
+test('on Intel, lanes with many sums are in the smallest subgroups, if kernels may choose their size', () => {
+  const intel = {
+    ...guaranteedCapabilities,
+    ...{ adapter: 'intel gen-12lp', subgroupMinSize: 8, subgroupMaxSize: 32 },
+    features: ['subgroup-size-control'],
+  };
+  const a = Tensor.zeros([1024, 1024]);
+  const isAsked = (capabilities: Capabilities, rowsOfA = 1024): boolean => {
+    const inputs = [rowsOfA === 1024 ? a : Tensor.zeros([rowsOfA, 1024]), a];
+    const outputs = [Tensor.zeros([rowsOfA, 1024])];
+    const tensors = { inputs, outputs, unaligned: new Set<string>(), capabilities };
+    return matmulKernels(product, tensors, gemvTiles()).kernels[0].wgsl.includes('@subgroup_size(8)');
+  };
+  expect(isAsked(intel)).toBe(true);
+  // The smaller tile has 16 sums per lane.
+  expect(isAsked(intel, 64)).toBe(false);
+  expect(isAsked({ ...intel, features: [] })).toBe(false);
+  expect(isAsked({ ...intel, adapter: 'amd rdna-3' })).toBe(false);
 });
 
 test('the kernel for one row equals the file in wgsl', async () => {

@@ -3,6 +3,7 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { isCpu } from '../../../device/capabilities/broadcasting.ts';
 import { matrixBlocks, type Side, sideBinding } from '../operands/matrix-blocks.ts';
+import { inSmallSubgroups } from './small-subgroups.ts';
 import { fewRows, type MatMulTile, type MatMulTileSelector } from './tile.ts';
 
 /**
@@ -23,15 +24,17 @@ const shapes = {
 } as const;
 
 /**
- * Tiles for products of few rows (GEMV), as in text generation.
+ * Tiles for products of few rows (GEMV), as in text generation. Other products use the tiles of `others`, or
+ * those of the table in small subgroups.
  * @param others tiles for products of many rows and columns.
  */
 export const gemvTiles =
   (others?: MatMulTileSelector): MatMulTileSelector =>
-  (size, operands, capabilities) => {
+  (size, operands, capabilities, table) => {
     const { M, K } = size;
     const { few, columns, strands: most } = shapes[isCpu(capabilities) ? 'cpu' : 'gpu'];
-    if (M > few) return others?.(size, operands, capabilities) ?? null;
+    if (M > few)
+      return others?.(size, operands, capabilities, table) ?? inSmallSubgroups(table, capabilities);
     // A lane has eight steps of a short sum, four at a time.
     const strands = 2 ** Math.floor(Math.log2(Math.min(Math.max(K / 8, 1), most)));
     return gemvTile({ rows: Math.min(M || 1, maxRows), columns, strands });

@@ -28,24 +28,18 @@ const groupsWorthCompiling = 16;
 const minDepth = 512;
 
 /**
- * The tile for a product on a device, and the number of parts into which its sum is divided: more than one
- * only if C alone gives too few workgroups.
- *
- * @param own the tile that the context has loaded for such a product, if there is one.
+ * How the sum of a product is divided on a tile: into more than one part only if C alone gives too few
+ * workgroups.
  */
-export function chooseTile(
-  size: MatMulSize,
-  capabilities: Capabilities,
-  own: MatMulTile | null | undefined,
-): { readonly tile: MatMulTile; readonly parts: SumParts } {
-  const tile = own ?? tileFor(size, capabilities);
+export function sumParts(size: MatMulSize, tile: MatMulTile): SumParts {
   const groups = Math.max(1, groupsOf(size, tile));
   const wanted = Math.max(1, Math.min(Math.floor(enoughGroups / groups), Math.floor(size.K / minDepth)));
   const depth = Math.max(1, Math.ceil(size.K / wanted / tile.depth)) * tile.depth;
-  return { tile, parts: { count: Math.max(1, Math.ceil(size.K / depth)), depth } };
+  return { count: Math.max(1, Math.ceil(size.K / depth)), depth };
 }
 
-function tileFor(size: MatMulSize, capabilities: Capabilities): MatMulTile {
+/** The tile for a product on a device. */
+export function tileFor(size: MatMulSize, capabilities: Capabilities): MatMulTile {
   if (size.M <= fewRows) return workgroupMatMulKind.tile(flatTile);
   const largeIf = (large: WorkgroupMatMulShape, minGroups: number): MatMulTile => {
     const tile = workgroupMatMulKind.tile(large);

@@ -65,9 +65,13 @@ export const fewRows = 16;
 /** The number of workgroups that keeps a large GPU busy. */
 export const enoughGroups = 64;
 
-/** Chooses a tile for operands of these dtypes; null if it has none for them. */
+/**
+ * Chooses a tile for operands of these dtypes, given the tile of the built-in table; null if it has none for
+ * them.
+ */
 export type MatMulTileSelector = (
   size: MatMulSize,
   operands: readonly DType[],
   capabilities: Capabilities,
+  table: MatMulTile,
 ) => MatMulTile | null;

@@ -11,6 +11,7 @@ import {
 import { loadTileKinds } from '../../../../runtime/tile-kinds/load-tile-kinds.ts';
 import { matmulKernels } from '../../matmul.ts';
 import type { MatMulTileSelector } from '../tile.ts';
+import { tileFor } from '../tile-table.ts';
 import { matrixMatMulTile } from './matrix-matmul-tiles.ts';
 
 /** A device with matrices of one shape. */
@@ -32,7 +33,8 @@ const sizeOf = (
   dtypes: DType[] = ['f16', 'f16'],
   count = 1,
 ): string | null => {
-  const tile = matrixMatMulTile({ M, N, K: 512, count }, dtypes, capabilities);
+  const size = { M, N, K: 512, count };
+  const tile = matrixMatMulTile(size, dtypes, capabilities, tileFor(size, capabilities));
   return tile && `${tile.M} × ${tile.N}`;
 };
 
