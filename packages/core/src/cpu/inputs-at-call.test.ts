@@ -106,14 +106,14 @@ describe.each([
     const { q, k, v } = inputs();
     const expected = bits(await engine.sdpa(q, k, v));
     const uploaded = [q, k, v].map(t => engine.upload(t));
-    const places = uploaded.map(({ data }) => data.byteOffset);
+    const addresses = uploaded.map(({ data }) => data.byteOffset);
     const promises = [0, 1].map(() => engine.sdpa(uploaded[0], uploaded[1], uploaded[2]));
     for (const t of uploaded) engine.release(t);
     const others = [0, 1, 2].map(() => engine.upload(Tensor.zeros(q.shape)));
     for (const results of await Promise.all(promises)) expect(bits(results)).toEqual(expected);
     for (const t of others) engine.release(t);
     const again = [0, 1, 2].map(() => engine.upload(q).data.byteOffset);
-    expect(again).toEqual(places);
+    expect(again).toEqual(addresses);
   });
 });
 
@@ -149,7 +149,7 @@ test('a score mod that loads from outside a tensor is refused, and the workers c
   const engine = cpuEngine({ threads: 2 });
   const { q, k, v } = inputs();
   const expected = bits(await engine.sdpa(q, k, v));
-  const short = scoreMod(place => add(place.score, load('table', [place.kv])), { table: Tensor.zeros([4]) });
+  const short = scoreMod(({ score, kv }) => add(score, load('table', [kv])), { table: Tensor.zeros([4]) });
   await expect(engine.sdpa(q, k, v, { scoreMod: short })).rejects.toThrow(
     'captures.table was loaded at [4], outside its shape [4]',
   );
@@ -165,24 +165,38 @@ test.each([1, 2])(
     const { q, k, v } = inputs();
     const expected = await engine.sdpa(q, k, v);
     const prepared = engine.prepareAttention?.(normalise({ q, k, v }).problem);
-    const places = () => ({ o: Tensor.zeros(q.shape), lse: Tensor.zeros([1, 2, 500]) });
+    const outputs = () => ({ o: Tensor.zeros(q.shape), lse: Tensor.zeros([1, 2, 500]) });
 
-    const before = places();
+    const before = outputs();
     spoil({ o: before.o });
     await expect(prepared?.run({ q, k, v, ...before })).rejects.toThrow(InvalidArgumentError);
     expect(before.lse.data.every(x => x === 0)).toBe(true);
 
     if (threads > 1) {
-      const during = places();
+      const during = outputs();
       const promise = prepared?.run({ q, k, v, ...during });
       spoil({ lse: during.lse });
       await expect(promise).rejects.toThrow('lse must have 1000 elements of storage, has 0');
       expect(during.o.data.every(x => x === 0)).toBe(true);
     }
 
-    const after = places();
+    const after = outputs();
     await prepared?.run({ q, k, v, ...after });
     expect(bits(after)).toEqual(bits({ o: expected.o, lse: expected.lse }));
     expect(workers.ended).toBe(0);
   },
 );
+
+test('the memory of an output that is released during a run is not reused before the run ends', async () => {
+  const { Tensor, normalise, cpuEngine, inputs } = fresh;
+  const engine = cpuEngine({ threads: 2 });
+  const { q, k, v } = inputs();
+  await engine.sdpa(q, k, v);
+  const prepared = engine.prepareAttention?.(normalise({ q, k, v }).problem);
+  const [o, lse] = [q.shape, [1, 2, 500]].map(shape => engine.primitives.allocate({ dtype: 'f32', shape }));
+  const promise = prepared?.run({ q, k, v, o, lse });
+  engine.release(o);
+  const other = engine.upload(Tensor.zeros(q.shape));
+  await expect(promise).rejects.toThrow('o must have 64000 elements of storage, has 0');
+  expect(other.data.every(x => x === 0)).toBe(true);
+});

@@ -10,9 +10,9 @@ import type { BoundWork } from '../../primitive/bound-work.ts';
 import type { AttentionRun, PreparedAttention } from '../../primitive/prepared-attention.ts';
 import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import { copyStrided } from '../../tensor/copy-strided.ts';
-import { contiguousStrides } from '../../tensor/shape.ts';
+import { contiguousStrides, elementsSpanned } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { viewInPlace } from '../kernels/memory/resident-tensors.ts';
+import { partOf } from '../kernels/memory/resident-tensors.ts';
 import {
   type AllocateBytes,
   type BackwardPlaces,
@@ -160,7 +160,7 @@ function operandsOf({ fp8, ...tensors }: Tensors): Operands<Tensor> {
 
 /** Element n of a dense list, as a list of one. */
 function elementOf({ data, offset, dtype }: Tensor, n: number): Tensor {
-  return Tensor.wrap(data.subarray(offset + n, offset + n + 1), { dtype, shape: [1] });
+  return Tensor.wrap(partOf(data, offset + n, offset + n + 1), { dtype, shape: [1] });
 }
 
 /**
@@ -186,7 +186,11 @@ const views = /* @__PURE__ */ new WeakMap<Tensor, Tensor>();
 
 /** A view of a tensor whose storage starts with its first element. */
 function inPlace(tensor: Tensor): Tensor {
-  const view = views.get(tensor) ?? viewInPlace(tensor);
+  const known = views.get(tensor);
+  if (known) return known;
+  const { data, offset, dtype, shape, strides } = tensor;
+  const own = partOf(data, offset, offset + elementsSpanned({ shape, strides }));
+  const view = Tensor.wrap(own, { dtype, shape, strides });
   views.set(tensor, view);
   return view;
 }

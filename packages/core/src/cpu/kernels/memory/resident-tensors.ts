@@ -13,10 +13,11 @@ interface Block {
   users: number;
 }
 
-/** The storage of tensors in the memory of kernels, by the tensors' arrays, which their views share. */
+/**
+ * The storage of tensors in the memory of kernels, by the arrays over it. A tensor shares its array with its
+ * views.
+ */
 const blocks = new WeakMap<TypedArray, Block>();
-/** The arrays whose storage the arrays of `viewInPlace` use. */
-const arrays = /* @__PURE__ */ new WeakMap<TypedArray, TypedArray>();
 const unreachable = /* @__PURE__ */ new FinalizationRegistry<Block>(letGo);
 
 function letGo(block: Block): void {
@@ -60,12 +61,19 @@ export function toResident(variant: Variant, tensor: Tensor): Tensor {
   return made;
 }
 
-/** A view of a tensor whose storage starts with its first element. */
-export function viewInPlace({ data, offset, dtype, shape, strides }: Tensor): Tensor {
-  const own = data.subarray(offset, offset + elementsSpanned({ shape, strides }));
-  // The storage of a tensor in the kernels' memory lives as long as its array.
-  arrays.set(own, data);
-  return Tensor.wrap(own, { dtype, shape, strides });
+/** The arrays of tensors, by arrays over a part of their storage, which keep them reachable. */
+const wholes = /* @__PURE__ */ new WeakMap<TypedArray, TypedArray>();
+
+/**
+ * Elements `start` to `end` (exclusive) of a tensor's array, as an array over the same storage. The storage
+ * lives at least as long as this array, and `holdResident` holds it for tensors with this array too.
+ */
+export function partOf(data: TypedArray, start: number, end: number): TypedArray {
+  const part = data.subarray(start, end);
+  wholes.set(part, data);
+  const block = blocks.get(data);
+  if (block) blocks.set(part, block);
+  return part;
 }
 
 /**
@@ -73,7 +81,7 @@ export function viewInPlace({ data, offset, dtype, shape, strides }: Tensor): Te
  * function is called. Until then they cannot be overwritten.
  */
 export function holdResident(tensors: readonly Tensor[]): () => void {
-  const held = tensors.flatMap(({ data }) => blocks.get(arrays.get(data) ?? data) ?? []);
+  const held = tensors.flatMap(({ data }) => blocks.get(data) ?? []).filter(({ users }) => users > 0);
   for (const block of held) block.users++;
   return () => held.forEach(letGo);
 }
