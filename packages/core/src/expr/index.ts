@@ -4,6 +4,8 @@ export { checkMod } from './check.ts';
 export * from './differentiate.ts';
 export { compile, type Evaluate, type Loaders } from './evaluate/evaluate.ts';
 export * from './evaluate/host-loaders.ts';
+export * from './mods/block-mask-bits.ts';
+export type { BlockSize } from './mods/block-sizes.ts';
 export { checkedMod } from './mods/checked-mod.ts';
 export * from './mods/create-block-mask.ts';
 export * from './mods/mask-mods.ts';

@@ -1,10 +1,9 @@
 import { blockMaskCases } from '@tilewise/test-data';
 import { describe, expect, it } from 'vitest';
-import { sdpa } from '../../reference/sdpa.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { add, and, eq, ge, gt, le, load, lt, not, or, sub } from '../build.ts';
-import { blockMaskBits, createBlockMask } from './create-block-mask.ts';
-import { andMasks, causalMask, documentMask, orMasks, prefixLmMask, slidingWindowMask } from './mask-mods.ts';
+import { add, and, eq, ge, gt, le, load, lt, or, sub } from '../build.ts';
+import { createBlockMask } from './create-block-mask.ts';
+import { andMasks, causalMask, documentMask, prefixLmMask, slidingWindowMask } from './mask-mods.ts';
 import { type Mod, maskMod } from './mod.ts';
 
 const i32 = (values: readonly number[]): Tensor => Tensor.from(values, [values.length], { dtype: 'i32' });
@@ -54,20 +53,6 @@ describe('createBlockMask', () => {
     expect(new Set(cases.map(({ mask }) => mask))).toEqual(new Set(Object.keys(masks)));
   });
 
-  it('is converted to bits from views of blocks, and refuses views that do not fit', () => {
-    const blocks = createBlockMask(causalMask(), { Sq: 300, Skv: 300 });
-    const later = Tensor.zeros([2, ...blocks.kvIndices.shape], { dtype: 'i32' });
-    const kvIndices = later.slice(0, 1, 2).reshape(blocks.kvIndices.shape);
-    for (const at of [0, 1, 2]) {
-      for (const n of [0, 1, 2]) kvIndices.set(blocks.kvIndices.get(0, 0, at, n), 0, 0, at, n);
-    }
-    expect(blockMaskBits({ ...blocks, kvIndices }).data).toEqual(blockMaskBits(blocks).data);
-    const broken = (change: object) => () => blockMaskBits({ ...blocks, ...change });
-    expect(broken({ blockSize: undefined })).toThrow('blockSize must be a number or [q, kv], got undefined');
-    expect(broken({ Sq: 600 })).toThrow('blocks.kvIndices must have shape [1,1,5,3], got [1,1,3,3]');
-    expect(broken({ fullKvNumBlocks: kvIndices })).toThrow('blocks.fullKvNumBlocks must have shape [1,1,3]');
-  });
-
   it('lists the unused blocks after the used ones', () => {
     const { kvNumBlocks, kvIndices } = createBlockMask(causalMask(), { Sq: 4, Skv: 6, blockSize: 2 });
     expect([...kvNumBlocks.data]).toEqual([1, 1]);
@@ -106,37 +91,7 @@ function listed(counts: Tensor, indices: Tensor): number[][] {
   return Array.from(counts.data, (count, row) => [...indices.data.slice(row * most, row * most + count)]);
 }
 
-describe('blockMaskBits', () => {
-  const mask = orMasks<Tensor>(slidingWindowMask({ left: 40, right: 0 }), prefixLmMask(3));
-
-  it.each([128, 64, 256, [32, 300]] as const)(
-    'covers the pairs that the mask shows, from blocks of %s',
-    blockSize => {
-      const [Sq, Skv] = [300, 1200];
-      const only = andMasks<Tensor>(
-        mask,
-        maskMod(({ h, kv }) => not(and(eq(h, 1), gt(kv, 1000)))),
-      );
-      const options = { B: 1, Hq: 2, Sq, Skv, blockSize } as const;
-      const blockMask = blockMaskBits(createBlockMask(only, options));
-      expect([blockMask.dtype, blockMask.shape]).toEqual(['u8', [1, 2, 3, 2]]);
-      const ramp = (length: number): Tensor =>
-        Tensor.from(
-          Array.from({ length }, (_, n) => Math.sin(n)),
-          [1, 1, length, 1],
-        );
-      const q = ramp(Sq).expand([1, 2, Sq, 1]);
-      const without = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only });
-      const withBits = sdpa(q, ramp(Skv), ramp(Skv), { maskMod: only, blockMask });
-      expect([...withBits.o.toFloat32()]).toEqual([...without.o.toFloat32()]);
-    },
-  );
-
-  it('has a bit for each block of 128 with a visible pair, and no other', () => {
-    const causal = createBlockMask(causalMask(), { Sq: 257, Skv: 257 });
-    expect([...blockMaskBits(causal).data]).toEqual([0b1, 0b11, 0b111]);
-  });
-
+describe('createBlockMask with wrong options', () => {
   it.each<[string, object, string]>([
     ['Sq beyond i32', { Sq: 2 ** 40, Skv: 8 }, 'Sq'],
     ['Skv that is a string', { Sq: 8, Skv: '8' }, 'Skv'],

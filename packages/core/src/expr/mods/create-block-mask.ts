@@ -1,16 +1,10 @@
-import {
-  checkObject,
-  checkOptions,
-  describeValue,
-  InvalidArgumentError,
-  TilewiseError,
-} from '../../errors.ts';
-import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';
-import { checkTensorOf } from '../../tensor/checks/check-tensor.ts';
+import { checkOptions, InvalidArgumentError, TilewiseError } from '../../errors.ts';
+import { allocateBy } from '../../tensor/allocate.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { checkMod } from '../check.ts';
 import { compileRows, type EvaluateRow } from '../evaluate/rows.ts';
 import { usesVariable } from '../nodes/walk.ts';
+import { type BlockSize, checkCounts, sizesOf } from './block-sizes.ts';
 import type { Mod } from './mod.ts';
 
 /** The extents that a block mask covers, and its block size. */
@@ -24,7 +18,7 @@ export interface BlockMaskOptions {
   /** The number of keys. */
   readonly Skv: number;
   /** Queries and keys per block; one number is for both. Default 128. */
-  readonly blockSize?: number | readonly [q: number, kv: number] | undefined;
+  readonly blockSize?: number | BlockSize | undefined;
 }
 
 /**
@@ -41,7 +35,7 @@ export interface BlockMask {
   /** The number of keys. */
   readonly Skv: number;
   /** The numbers of queries and of keys in a block. */
-  readonly blockSize: readonly [q: number, kv: number];
+  readonly blockSize: BlockSize;
   /** The number of partly visible key blocks of each query block. */
   readonly kvNumBlocks: Tensor;
   /** The partly visible key blocks of each query block, and then its other key blocks. */
@@ -104,70 +98,8 @@ export function createBlockMask(maskMod: Mod<Tensor>, options: BlockMaskOptions)
   };
 }
 
-/**
- * A block mask as the option `blockMask` of `sdpa` takes it: u8 (B, Hq, ⌈Sq / 128⌉, ⌈⌈Skv / 128⌉ / 8⌉), with
- * one bit per 128 × 128 tile, which is set if the tile overlaps a block with a visible pair. Also pass the
- * mask mod, which decides within partly visible blocks.
- * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError for blocks that `createBlockMask`
- * cannot have made.
- */
-export function blockMaskBits(blocks: BlockMask): Tensor {
-  checkObject('blocks', blocks);
-  const { Sq, Skv, kvIndices } = blocks;
-  for (const name of ['kvIndices', 'kvNumBlocks', 'fullKvIndices', 'fullKvNumBlocks'] as const)
-    checkHostTensor(`blocks.${name}`, blocks[name]);
-  const blockSize = sizesOf(blocks.blockSize);
-  checkCounts({ Sq, Skv, 'blockSize[0]': blockSize[0], 'blockSize[1]': blockSize[1] });
-  const [nQ, nKv] = [Math.ceil(Sq / blockSize[0]), Math.ceil(Skv / blockSize[1])];
-  const [B = 1, H = 1] = kvIndices.shape;
-  const shape = [B, H, nQ, nKv];
-  const listOf = (counts: 'kvNumBlocks' | 'fullKvNumBlocks', indices: 'kvIndices' | 'fullKvIndices') => {
-    checkTensorOf(`blocks.${indices}`, blocks[indices], shape, 'i32');
-    checkTensorOf(`blocks.${counts}`, blocks[counts], shape.slice(0, 3), 'i32');
-    return [blocks[counts].contiguous().data, blocks[indices].contiguous().data] as const;
-  };
-  const [tilesQ, tilesKv] = [Math.ceil(Sq / 128), Math.ceil(Skv / 128)];
-  const bytes = Math.ceil(tilesKv / 8);
-  const data = new Uint8Array(B * H * tilesQ * bytes);
-  const tiles = (block: number, size: number, length: number): [number, number] => [
-    Math.floor((block * size) / 128),
-    Math.floor((Math.min((block + 1) * size, length) - 1) / 128),
-  ];
-  const lists = [listOf('kvNumBlocks', 'kvIndices'), listOf('fullKvNumBlocks', 'fullKvIndices')];
-  for (let row = 0; row < B * H * nQ; row++) {
-    const [firstQ, lastQ] = tiles(row % nQ, blockSize[0], Sq);
-    for (const [counts, indices] of lists) {
-      for (let n = 0; n < counts[row]; n++) {
-        const [firstKv, lastKv] = tiles(indices[row * nKv + n], blockSize[1], Skv);
-        for (let i = firstQ; i <= lastQ; i++) {
-          const at = (Math.floor(row / nQ) * tilesQ + i) * bytes;
-          for (let j = firstKv; j <= lastKv; j++) data[at + (j >> 3)] |= 1 << (j & 7);
-        }
-      }
-    }
-  }
-  return Tensor.wrap(data, { dtype: 'u8', shape: [B, H, tilesQ, bytes] });
-}
-
 /** The maximum number of blocks of a mask: their indices then take 1 GiB. */
 const MAX_BLOCKS = 2 ** 28;
-
-/**
- * @throws InvalidArgumentError for a number that is not a positive i32, as positions in an expression are.
- */
-function checkCounts(counts: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(counts)) {
-    if (Number.isInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 31) continue;
-    const rule = `must be a positive integer below 2^31, got ${describeValue(value)}`;
-    throw new InvalidArgumentError(name, rule);
-  }
-}
-
-function sizesOf(blockSize: BlockMaskOptions['blockSize']): readonly [q: number, kv: number] {
-  if (typeof blockSize === 'number') return [blockSize, blockSize];
-  if (Array.isArray(blockSize) && blockSize.length === 2) return [blockSize[0], blockSize[1]];
-  throw new InvalidArgumentError('blockSize', `must be a number or [q, kv], got ${describeValue(blockSize)}`);
-}
 
 /** Makes a row evaluator over all keys, unless a row of them does not fit in memory. */
 function rowsOf({ expr, captures = {} }: Mod<Tensor>, Skv: number): EvaluateRow {
@@ -179,16 +111,16 @@ function rowsOf({ expr, captures = {} }: Mod<Tensor>, Skv: number): EvaluateRow 
   }
 }
 
-/** Counts the visible places of each block (B, H, nQ, nKv). */
+/** Counts the visible pairs of each block (B, H, nQ, nKv). */
 function countSeen(
   maskMod: Mod<Tensor>,
   { B, H, Sq, Skv }: { readonly B: number; readonly H: number; readonly Sq: number; readonly Skv: number },
-  [sizeQ, sizeKv]: readonly [number, number],
+  [sizeQ, sizeKv]: BlockSize,
 ): Int32Array | Float64Array {
   const [nQ, nKv] = [Math.ceil(Sq / sizeQ), Math.ceil(Skv / sizeKv)];
   // Only large blocks, of which there are few, have counts that need more than 32 bits.
   const Counts = sizeQ * sizeKv < 2 ** 31 ? Int32Array : Float64Array;
-  const seen = new Counts(B * H * nQ * nKv);
+  const seen = allocateBy<Int32Array | Float64Array>(n => new Counts(n), B * H * nQ * nKv);
   const row = rowsOf(maskMod, Skv);
   const [differsByB, differsByH] = [usesVariable(maskMod.expr, 'b'), usesVariable(maskMod.expr, 'h')];
   for (let b = 0; b < B; b++) {
@@ -223,7 +155,7 @@ function ordered(
 ): [counts: Tensor, indices: Tensor] {
   const { outer, inner, at } = side;
   const counts = new Int32Array(B * H * outer);
-  const indices = new Int32Array(B * H * outer * inner);
+  const indices = allocateBy(n => new Int32Array(n), B * H * outer * inner);
   for (let row = 0; row < B * H * outer; row++) {
     const head = Math.floor(row / outer) * outer * inner;
     const all = Array.from({ length: inner }, (_, i) => i);
