@@ -84,3 +84,12 @@ test('a worker that fails when it starts fails the passes, with its reason', asy
   ScriptedWorker.startsWell = false;
   await expect(createPool(2, '', setUp).run(pass)).rejects.toThrow('blocked by the page');
 });
+
+test('a worker that cannot be set up ends', () => {
+  vi.spyOn(ScriptedWorker.prototype, 'postMessage').mockImplementation(() => {
+    throw new Error('the module cannot be cloned');
+  });
+  const terminate = vi.spyOn(ScriptedWorker.prototype, 'terminate');
+  expect(() => createPool(2, '', setUp)).toThrow('the module cannot be cloned');
+  expect(terminate).toHaveBeenCalledTimes(1);
+});

@@ -54,7 +54,7 @@ export function createPool(
   let turn: Promise<void> | null = null;
   const members: Member[] = [];
   try {
-    for (let n = 0; n < threads; n++) members.push(startMember());
+    for (let n = 0; n < threads; n++) startMember();
   } catch (error) {
     for (const { worker } of members) worker.terminate();
     throw error;
@@ -66,13 +66,13 @@ export function createPool(
     for (const { answer } of members) answer?.({ error: failure });
   }
 
-  function startMember(): Member {
+  function startMember(): void {
     const member: Member = {
       worker: startWorker(source, { onReply: reply => member.answer?.(reply), onFailure: fail }),
       answer: null,
     };
+    members.push(member);
     member.worker.post(setUp);
-    return member;
   }
 
   async function runOn(member: Member, pass: Message): Promise<Reply> {

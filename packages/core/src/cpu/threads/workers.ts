@@ -52,12 +52,12 @@ export function createWorkers(threads: number, variant: Variant, beforePass: () 
   };
 }
 
-/** Null if the package has no script for workers, or if they cannot be started. */
+/** Null if the package has no script for workers, or if the script cannot be loaded or started. */
 async function startPool(threads: number, variant: Variant, beforePass: () => void): Promise<Pool | null> {
-  // Loaded on demand, because it is as large as the engine.
-  const { workerSource } = await import('./worker-source.ts');
-  if (workerSource === null) return null;
   try {
+    // Loaded on demand, because it is as large as the engine.
+    const { workerSource } = await import('./worker-source.ts');
+    if (workerSource === null) return null;
     const setUp = { kind: 'set-up', variant, module: kernelModules.get(variant) } as const;
     return createPool(threads, workerSource, setUp, beforePass);
   } catch {
