@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Tensor } from '../tensor/tensor.ts';
 import { normalise, normaliseBackward } from './normalise.ts';
 import type { SdpaBackwardOptions } from './options/options.ts';
+import type { GradientName } from './problem/problem.ts';
 
 const bhsd = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const qkv = () => ({ q: bhsd(2, 4, 5, 8), k: bhsd(2, 2, 7, 8), v: bhsd(2, 1, 7, 6) });
@@ -148,5 +149,14 @@ describe('normalise', () => {
       'dbias',
     ]);
     expect(normaliseBackward(inputs, { gradients: ['dv'] }).problem.gradients).toEqual(['dv']);
+  });
+
+  it('copies the list of gradients, which the caller may change later', () => {
+    const o = bhsd(2, 4, 5, 6);
+    const gradients: GradientName[] = ['dv'];
+    const inputs = { ...qkv(), o, lse: bhsd(2, 4, 5), dO: o };
+    const { problem } = normaliseBackward(inputs, { gradients });
+    gradients.push('dbias');
+    expect(problem.gradients).toEqual(['dv']);
   });
 });

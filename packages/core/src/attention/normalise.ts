@@ -179,7 +179,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
     dk: describeGradient('dk', k, { B, S: Skv }, operands, gradDType),
     dv: describeGradient('dv', v, { B, S: Skv }, operands, gradDType),
     dLse: dLse !== undefined,
-    gradients: options.gradients ?? defaultGradients(options),
+    gradients: [...(options.gradients ?? defaultGradients(options))],
     outputs: chosen(['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'], options.outputs),
   };
   checkRules(backwardRules, problem);
