@@ -5,48 +5,30 @@ import { createLengths } from '../attention/host/sequences.ts';
 import { createVisibility } from '../attention/host/visibility.ts';
 import { normaliseBackwardOnHost } from '../attention/normalise-on-host.ts';
 import type { SdpaBackwardOptions } from '../attention/options/options.ts';
-import type {
-  BackwardAmaxName,
-  BackwardOperands,
-  BackwardProblem,
-  GradientName,
-  Operands,
-} from '../attention/problem/problem.ts';
+import type { BackwardAmaxName, BackwardOperands, BackwardProblem } from '../attention/problem/problem.ts';
 import { createFp8 } from '../score/fp8.ts';
-import { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
+import { createScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import {
-  type Float64Tensor,
-  filled,
-  likeBroadcast,
-  likeOperand,
-  type PlacedTensor,
-  plain,
-  raiseAmax,
-} from './float64-tensor.ts';
+import { type Float64Tensor, filled, raiseAmax } from './float64-tensor.ts';
 import {
   asTensors,
   type BackwardInputsFloat64,
   type ForwardResults,
   forwardResults,
 } from './forward-results.ts';
-import { blockProducts } from './head/block-products.ts';
+import {
+  addHead,
+  addScoreGradients,
+  type BackwardFloat64,
+  requested,
+  rescale,
+  zeroGradients,
+} from './gradients.ts';
+import { blockProducts, type ProductRows } from './head/block-products.ts';
 import { heads } from './head/head.ts';
 import { headReader } from './head/read.ts';
 import { exponentials, magnitude, rounded, rowOf, times } from './head/row.ts';
 import { addOuter, addWeighted, dots } from './head/row-products.ts';
-
-/**
- * Gradients before rounding, each in the shape of its operand, and largest magnitudes (1); only those that
- * were requested.
- */
-export type BackwardFloat64 = Readonly<Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>>> & {
-  /**
-   * The gradients with respect to the tensors that the score mod loads floats from, by name; absent if it
-   * loads none.
-   */
-  readonly dCaptures?: Readonly<Record<string, Float64Tensor>>;
-};
 
 /**
  * Gradients of L with dO = ∂L/∂o and dLse = ∂L/∂lse (default 0), in float64 and unrounded. With x, s and z of
@@ -78,34 +60,37 @@ export function sdpaBackwardFloat64(
 }
 
 /** The gradients of a problem over host operands, unrounded; see `sdpaBackwardFloat64`. */
-function backward(
+export function backward(
   backwardProblem: BackwardProblem,
   givenOperands: BackwardOperands<Tensor>,
   given: ForwardResults,
 ): BackwardFloat64 {
-  const { dO: dODesc, gradients, outputs } = backwardProblem;
   const { problem, operands } = dequantised(backwardProblem.forward, givenOperands);
   const { Dqk, Dv, scale } = problem;
   const lengths = createLengths(problem, operands);
   const chain = createScoreChain(problem, operands, createVisibility(problem, operands));
-  const dORows = headReader(hostOperand('dO', dODesc, operands, lengths.q));
+  const dORows = headReader(hostOperand('dO', backwardProblem.dO, operands, lengths.q));
   const row = rowIndex(problem, lengths.q);
   const dLse = operands.dLse?.toFloat64();
   const sinks = operands.sink?.toFloat64();
   const fp8 = createFp8(problem, operands, 'backward');
   const blocks = blockProducts(problem, operands, lengths);
   const amaxDP = filled([1], 0);
-  const { dq, dk, dv, dbias, dAlibi, dsink, dCaptures } = zeroGradients(backwardProblem, operands, chain);
+  const gradients = zeroGradients(backwardProblem, operands, chain);
+  const { dq, dk, dv, dsink } = gradients;
 
   for (const head of heads(problem, operands)) {
     const { b, h, hk, hv, v, lengthQ, lengthKv } = head;
     const o = given.o(b, h);
     const dO = dORows(b, h);
-    const { q, k, dO8, dOT } = blocks?.rows(head) ?? { q: head.q, k: head.k, dO8: dO, dOT: dO };
+    const products = blocks?.rows(head) ?? { q: head.q, k: head.k, dO8: dO, dOT: dO };
+    const { dO8, dOT } = products;
     const dS = blocks && new Float64Array(lengthQ * lengthKv);
-    const dqHead = new Float64Array(lengthQ * Dqk);
-    const dkHead = new Float64Array(lengthKv * Dqk);
-    const dvHead = new Float64Array(lengthKv * Dv);
+    const sums: HeadSums = {
+      dq: new Float64Array(lengthQ * Dqk),
+      dk: new Float64Array(lengthKv * Dqk),
+      dv: new Float64Array(lengthKv * Dv),
+    };
     for (let i = 0; i < lengthQ; i++) {
       const lse = given.lse[row(b, h, i)];
       if (lse === -Infinity) continue;
@@ -118,55 +103,56 @@ function backward(
       const p = exponentials(s, lse);
       const z = head.dropout(i, j);
       const ds = scoreGradients(p, z, dOV, fp8.descaleDO * fp8.descaleV, delta);
-      const dx = ds.map((of, n) => of * (scale * chain.derivative(x[n], b, h, i, j[n])));
+      const dx = ds.map((dsn, n) => dsn * (scale * chain.derivative(x[n], b, h, i, j[n])));
       raiseAmax(amaxDP, magnitude(dx));
 
-      addOuter(dvHead, rounded(times(z, p), fp8.round, fp8.scaleS), j, rowOf(dOT, i, Dv));
+      addOuter(sums.dv, rounded(times(z, p), fp8.round, fp8.scaleS), j, rowOf(dOT, i, Dv));
       if (dS) for (let n = 0; n < j.length; n++) dS[i * lengthKv + j[n]] = dx[n];
       else {
         const dx8 = rounded(dx, fp8.round, fp8.scaleDP);
-        addProducts(i, j, dx8, dx8);
+        addProducts(sums, products, Dqk, i, j, dx8, dx8);
       }
-      if (!dbias && !dAlibi && chain.differentiableCaptures.length === 0) continue;
-      for (let n = 0; n < j.length; n++) {
-        if (dbias) dbias.values[dbias.place(b, h, i, j[n])] += ds[n];
-        if (dAlibi) dAlibi.values[h] -= chain.distance(b, i, j[n]) * ds[n];
-        for (const { name, index, value } of chain.captureDerivatives(x[n], b, h, i, j[n])) {
-          dCaptures[name].values[index] += ds[n] * value;
-        }
-      }
+      addScoreGradients(gradients, chain, head, i, j, x, ds);
     }
     if (blocks && dS) {
       const { alongKeys, alongQueries } = blocks.round(dS, head);
       const all = Int32Array.from({ length: lengthKv }, (_, j) => j);
       for (let i = 0; i < lengthQ; i++) {
-        addProducts(i, all, rowOf(alongKeys, i, lengthKv), rowOf(alongQueries, i, lengthKv));
+        const [forQ, forK] = [alongKeys, alongQueries].map(rounding => rowOf(rounding, i, lengthKv));
+        addProducts(sums, products, Dqk, i, all, forQ, forK);
       }
     }
-    addHead(dq, b, h, dqHead, Dqk);
-    if (dk) addHead(dk, b, hk, dkHead, Dqk);
-    if (dv) addHead(dv, b, hv, dvHead, Dv);
-
-    /** Adds row i of dS, at keys j, times k to dq_i, and times q_i to dk. */
-    function addProducts(i: number, j: Int32Array, dSForQ: Float64Array, dSForK: Float64Array): void {
-      addWeighted(rowOf(dqHead, i, Dqk), dSForQ, j, k);
-      addOuter(dkHead, dSForK, j, rowOf(q, i, Dqk));
-    }
+    addHead(dq, b, h, sums.dq, Dqk);
+    if (dk) addHead(dk, b, hk, sums.dk, Dqk);
+    if (dv) addHead(dv, b, hv, sums.dv, Dv);
   }
 
-  const amaxDQ = rescale(dq, fp8.descaleDP * fp8.descaleK, fp8.scaleDQ);
-  const amaxDK = rescale(dk, fp8.descaleDP * fp8.descaleQ, fp8.scaleDK);
-  const amaxDV = rescale(dv, fp8.descaleS * fp8.descaleDO, fp8.scaleDV);
-  const amaxes: Readonly<Record<BackwardAmaxName, Float64Tensor>> = { amaxDQ, amaxDK, amaxDV, amaxDP };
+  const amaxes: Readonly<Record<BackwardAmaxName, Float64Tensor>> = {
+    amaxDQ: rescale(dq, fp8.descaleDP * fp8.descaleK, fp8.scaleDQ),
+    amaxDK: rescale(dk, fp8.descaleDP * fp8.descaleQ, fp8.scaleDK),
+    amaxDV: rescale(dv, fp8.descaleS * fp8.descaleDO, fp8.scaleDV),
+    amaxDP,
+  };
+  return requested(backwardProblem, gradients, amaxes);
+}
 
-  const all = { dq, dk, dv, dbias, dsink, dAlibi };
-  const chosen: Partial<Record<GradientName | BackwardAmaxName, Float64Tensor>> = {};
-  for (const name of gradients) {
-    const gradient = all[name];
-    if (gradient) chosen[name] = plain(gradient);
-  }
-  for (const name of backwardAmaxNames) if (outputs[name]) chosen[name] = amaxes[name];
-  return { ...chosen, ...(Object.keys(dCaptures).length > 0 && { dCaptures }) };
+/** The gradients of the rows of one head of q, k and v. */
+type HeadSums = Readonly<Record<'dq' | 'dk' | 'dv', Float64Array>>;
+
+/**
+ * Adds row i of dS, at keys j, times k to dq_i, and times q_i to dk. Each may have its own rounding of dS.
+ */
+function addProducts(
+  { dq, dk }: HeadSums,
+  { q, k }: Pick<ProductRows, 'q' | 'k'>,
+  D: number,
+  i: number,
+  j: Int32Array,
+  forQ: Float64Array,
+  forK: Float64Array,
+): void {
+  addWeighted(rowOf(dq, i, D), forQ, j, k);
+  addOuter(dk, forK, j, rowOf(q, i, D));
 }
 
 /**
@@ -179,58 +165,7 @@ function scoreGradients(
   descale: number,
   delta: number,
 ): Float64Array {
-  return p.map((of, n) => of * ((z[n] === 0 ? 0 : z[n] * descale * dOV[n]) - delta));
-}
-
-function zeroGradients(
-  { forward: problem, dq, dk, dv }: BackwardProblem,
-  operands: Operands<Tensor>,
-  chain: ScoreChain,
-): {
-  readonly dq: PlacedTensor;
-  /** Absent if k or v is paged, because several sequences may share a page. */
-  readonly dk?: PlacedTensor;
-  readonly dv?: PlacedTensor;
-  readonly dbias?: PlacedTensor;
-  readonly dsink?: Float64Tensor;
-  readonly dAlibi?: Float64Tensor;
-  readonly dCaptures: Readonly<Record<string, Float64Tensor>>;
-} {
-  const { Hq, captures } = problem;
-  const lengths = createLengths(problem, operands);
-  return {
-    dq: likeOperand(dq, lengths.q, operands['raggedOffsets.dq']),
-    ...(!problem.k.page && { dk: likeOperand(dk, lengths.kv, operands['raggedOffsets.dk']) }),
-    ...(!problem.v.page && { dv: likeOperand(dv, lengths.kv, operands['raggedOffsets.dv']) }),
-    ...(problem.bias && { dbias: likeBroadcast(problem.bias) }),
-    ...(problem.sink && { dsink: filled([Hq], 0) }),
-    ...(problem.alibi && { dAlibi: filled([Hq], 0) }),
-    dCaptures: Object.fromEntries(
-      chain.differentiableCaptures.map(name => [name, filled(captures[name].shape, 0)]),
-    ),
-  };
-}
-
-const backwardAmaxNames: readonly BackwardAmaxName[] = ['amaxDQ', 'amaxDK', 'amaxDV', 'amaxDP'];
-
-/** Multiplies a gradient by its descale and then by its scale. Returns its largest magnitude in between. */
-function rescale(gradient: Float64Tensor | undefined, descale: number, scale: number): Float64Tensor {
-  const amax = filled([1], 0);
-  const values = gradient?.values ?? [];
-  for (let at = 0; at < values.length; at++) {
-    values[at] *= descale;
-    raiseAmax(amax, values[at]);
-    values[at] *= scale;
-  }
-  return amax;
-}
-
-/** Adds the rows of one head of one sequence to a gradient of any layout. */
-function addHead({ values, place }: PlacedTensor, b: number, h: number, rows: Float64Array, D: number): void {
-  for (let s = 0; s * D < rows.length; s++) {
-    const at = place(b, h, s);
-    for (let d = 0; d < D; d++) values[at + d] += rows[s * D + d];
-  }
+  return p.map((pn, n) => pn * ((z[n] === 0 ? 0 : z[n] * descale * dOV[n]) - delta));
 }
 
 /** Row i of X times row i of Y, both row-major with D columns. */

@@ -14,8 +14,8 @@ export interface Float64Tensor {
 }
 
 /** A tensor with a function that maps the indices of a problem to an index in `values`. */
-export interface PlacedTensor extends Float64Tensor {
-  readonly place: ElementIndex;
+export interface IndexedTensor extends Float64Tensor {
+  readonly indexOf: ElementIndex;
 }
 
 /** The tensor without the function, as plain data. */
@@ -33,20 +33,20 @@ export function raiseAmax({ values }: Float64Tensor, x: number): void {
   values[0] = Math.max(values[0], Math.abs(x));
 }
 
-/** Zeros in the caller's shape of an operand; `place` is `operandIndex`. */
-export function likeOperand(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): PlacedTensor {
-  return { ...filled(callerShape(desc), 0), place: operandIndex(desc, side, raggedOffsets) };
+/** Zeros in the caller's shape of an operand; `indexOf` is `operandIndex`. */
+export function likeOperand(desc: OperandDesc, side: SequenceSide, raggedOffsets?: Tensor): IndexedTensor {
+  return { ...filled(callerShape(desc), 0), indexOf: operandIndex(desc, side, raggedOffsets) };
 }
 
-/** A tensor with one number per query row; `place` is `rowIndex`. */
-export function perRow(problem: AttentionProblem, side: SequenceSide, value: number): PlacedTensor {
-  return { ...filled(rowShape(problem), value), place: rowIndex(problem, side) };
+/** A tensor with one number per query row; `indexOf` is `rowIndex`. */
+export function perRow(problem: AttentionProblem, side: SequenceSide, value: number): IndexedTensor {
+  return { ...filled(rowShape(problem), value), indexOf: rowIndex(problem, side) };
 }
 
 /**
- * Zeros in a broadcast tensor's own shape; `place` gives the index of the element that is broadcast to (b, h,
- * i, j).
+ * Zeros in a broadcast tensor's own shape; `indexOf` gives the index of the element that is broadcast to (b,
+ * h, i, j).
  */
-export function likeBroadcast(desc: BroadcastDesc): PlacedTensor {
-  return { ...filled(desc.source, 0), place: broadcastIndex(desc) };
+export function likeBroadcast(desc: BroadcastDesc): IndexedTensor {
+  return { ...filled(desc.source, 0), indexOf: broadcastIndex(desc) };
 }

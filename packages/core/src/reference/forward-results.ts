@@ -65,12 +65,12 @@ function resultRows(
   side: SequenceSide,
   { values }: Float64Tensor,
 ): HeadReader {
-  const place = operandIndex(problem.o, side, operands['raggedOffsets.o']);
+  const indexOf = operandIndex(problem.o, side, operands['raggedOffsets.o']);
   const { Dv } = problem;
   return (b, h) => {
     const rows = new Float64Array(side.length(b) * Dv);
     for (let i = 0; i < side.length(b); i++) {
-      const at = place(b, h, i);
+      const at = indexOf(b, h, i);
       rows.set(values.subarray(at, at + Dv), i * Dv);
     }
     return rows;

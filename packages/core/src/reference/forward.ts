@@ -2,6 +2,7 @@ import { dequantised } from '../attention/host/dequantise.ts';
 import { createLengths } from '../attention/host/sequences.ts';
 import { normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { SdpaOptions } from '../attention/options/options.ts';
+import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';
 import { createFp8 } from '../score/fp8.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -54,8 +55,13 @@ export function sdpaFloat64(
   v: Tensor,
   options: SdpaOptions<Tensor> = {},
 ): ForwardFloat64 {
-  const asked = normaliseOnHost({ q, k, v }, options);
-  const { problem, operands } = dequantised(asked.problem, asked.operands);
+  const { problem, operands } = normaliseOnHost({ q, k, v }, options);
+  return forward(problem, operands);
+}
+
+/** The results of a problem over host operands, unrounded; see `sdpaFloat64`. */
+export function forward(asked: AttentionProblem, given: Operands<Tensor>): ForwardFloat64 {
+  const { problem, operands } = dequantised(asked, given);
   const { Dv } = problem;
   const side = createLengths(problem, operands).q;
   const o = likeOperand(problem.o, side, operands['raggedOffsets.o']);
@@ -76,14 +82,14 @@ export function sdpaFloat64(
       const e = exponentials(s, m);
       const l = sum(e, Math.exp(sink - m));
 
-      const at = lse.place(b, h, i);
+      const at = lse.indexOf(b, h, i);
       max.values[at] = m;
       sumExp.values[at] = l;
       lse.values[at] = m + Math.log(l);
 
       // The divisor of P before the rounding; with block scales, e^(s − m) is rounded undivided.
       const before = problem.fp8?.kind === 'dequantised' ? 1 : l;
-      const oAt = o.place(b, h, i);
+      const oAt = o.indexOf(b, h, i);
       const pz = times(e, head.dropout(i, j));
       raiseAmax(amaxS, largest(pz, 0) / l);
       const weights = rounded(pz, fp8.round, fp8.scaleS, before);

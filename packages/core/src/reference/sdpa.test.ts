@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { normal } from '../../testing/normal.ts';
+import type { SdpaOptions } from '../attention/options/options.ts';
+import { InvalidDTypeError } from '../errors.ts';
 import { add, h, load, score } from '../expr/build.ts';
 import { scoreMod } from '../expr/mods/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -22,6 +24,22 @@ describe('sdpa', () => {
 
   test('gives o in outDType', () => {
     expect(sdpa(q, k, v, { outDType: 'f32' }).o.dtype).toBe('f32');
+  });
+
+  test('gives o in the dtype that was checked, even if the option changes when it is read again', () => {
+    for (let stable = 0; stable < 8; stable++) {
+      let reads = 0;
+      const options = {
+        get outDType() {
+          return reads++ < stable ? 'f32' : 'i32';
+        },
+      };
+      try {
+        expect(sdpa(q, k, v, options as SdpaOptions).o.dtype).toBe('f32');
+      } catch (error) {
+        expect(error).toBeInstanceOf(InvalidDTypeError);
+      }
+    }
   });
 
   test('gives optional results only on request', () => {

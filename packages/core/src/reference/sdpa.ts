@@ -1,11 +1,13 @@
+import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
 import type { GradientName } from '../attention/problem/problem.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';
 import type { DType } from '../tensor/dtype/dtype.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { sdpaBackwardFloat64 } from './backward.ts';
+import { backward } from './backward.ts';
 import type { Float64Tensor } from './float64-tensor.ts';
-import { sdpaFloat64 } from './forward.ts';
+import { forward } from './forward.ts';
+import { forwardResults } from './forward-results.ts';
 
 /**
  * Attention in float64 (with the formulas of `sdpaFloat64`), each result rounded once.
@@ -21,10 +23,11 @@ import { sdpaFloat64 } from './forward.ts';
  * rule.
  */
 export function sdpa(q: Tensor, k: Tensor, v: Tensor, options: SdpaOptions<Tensor> = {}): SdpaResult<Tensor> {
-  const { o, lse, max, sumExp, dropoutMask, amaxS, amaxO } = sdpaFloat64(q, k, v, options);
-  const { outputs = {}, outDType = options.mxfp8 ? 'bf16' : q.dtype } = options;
+  const { problem, operands } = normaliseOnHost({ q, k, v }, options);
+  const { outputs } = problem;
+  const { o, lse, max, sumExp, dropoutMask, amaxS, amaxO } = forward(problem, operands);
   return {
-    o: round(o, outDType),
+    o: round(o, problem.o.dtype),
     lse: round(lse, 'f32'),
     ...(outputs.max && { max: round(max, 'f32') }),
     ...(outputs.sumExp && { sumExp: round(sumExp, 'f32') }),
@@ -48,18 +51,15 @@ export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   inputs: BackwardInputs<Tensor>,
   options: SdpaBackwardOptions<Tensor, G> = {},
 ): SdpaGradients<Tensor, G> {
-  const { dCaptures, ...exact } = sdpaBackwardFloat64(inputs, options);
-  const { bias, scoreMod, mxfp8, gradDType = mxfp8 && inputs.dO.dtype } = options;
-  const dtypes: Readonly<Record<string, DType | undefined>> = {
-    dq: gradDType ?? inputs.q.dtype,
-    dk: gradDType ?? inputs.k.dtype,
-    dv: gradDType ?? inputs.v.dtype,
-    dbias: bias?.dtype,
-  };
+  const { problem, operands } = normaliseBackwardOnHost(inputs, options);
+  const { dCaptures, ...exact } = backward(problem, operands, forwardResults(inputs, problem, operands));
+  const { dq, dk, dv } = problem;
+  const { bias, captures } = problem.forward;
+  const descs: Readonly<Record<string, { readonly dtype: DType } | null>> = { dq, dk, dv, dbias: bias };
   // `exact` has every gradient of `options.gradients`, as G says.
-  const gradients = roundAll(exact, name => dtypes[name]) as SdpaGradients<Tensor, G>;
+  const gradients = roundAll(exact, name => descs[name]?.dtype) as SdpaGradients<Tensor, G>;
   if (!dCaptures) return gradients;
-  return { ...gradients, dCaptures: roundAll(dCaptures, name => scoreMod?.captures?.[name]?.dtype) };
+  return { ...gradients, dCaptures: roundAll(dCaptures, name => captures[name].dtype) };
 }
 
 /** Results by name, f32 unless `dtypeOf` says otherwise. */
