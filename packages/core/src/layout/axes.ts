@@ -3,8 +3,8 @@ import { checkHostTensor } from '../tensor/checks/check-on-host.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /**
- * A view of a tensor with its dimensions reordered, from the order that one word names to the order of
- * another, one letter per dimension: `reorder('q', t, 'bshd', 'bhsd')`.
+ * A view of a tensor whose dimensions have the letters of `from`, with the dimensions in the order of the
+ * letters of `to`: `reorder('q', t, 'bshd', 'bhsd')`.
  * @throws InvalidShapeError if the tensor does not have that rank.
  */
 export function reorder(argument: string, t: Tensor, from: string, to: string): Tensor {

@@ -11,10 +11,10 @@ const maxSequences = 2 ** 24 + 1;
 export type Lengths = readonly number[] | HostArray;
 
 /**
- * Where each sequence starts if all are stored one after the other, and where the last one ends: [2, 0, 3] →
- * [0, 2, 2, 5].
- * @throws InvalidArgumentError for a length that is negative or not an integer; InvalidShapeError or
- * InvalidDTypeError for a tensor of another rank than 1, or that does not hold integers.
+ * The start of each sequence if the sequences are stored one after the other, and the end of the last one:
+ * [2, 0, 3] → [0, 2, 2, 5].
+ * @throws InvalidArgumentError for a length that is negative or not an integer; InvalidShapeError for a
+ * tensor whose rank is not 1; InvalidDTypeError for a tensor that does not hold integers.
  */
 export function cumulativeLengths(lengths: Lengths): number[] {
   const cumulative = [0];
@@ -25,10 +25,10 @@ export function cumulativeLengths(lengths: Lengths): number[] {
 }
 
 /**
- * The lengths of sequences, from their starts: [0, 2, 2, 5] → [2, 0, 3].
+ * The lengths of sequences, from their cumulative lengths: [0, 2, 2, 5] → [2, 0, 3].
  * @param argument the name of the argument in errors.
- * @throws as `cumulativeLengths`; InvalidArgumentError unless the first is 0 and none is less than the one
- * before it.
+ * @throws as `cumulativeLengths`; InvalidArgumentError unless the first entry is 0 and no entry is less than
+ * the entry before it.
  */
 export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulative'): number[] {
   const starts = checkLengths(argument, cumulative);
@@ -45,14 +45,17 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
 /**
  * Lengths as numbers.
  * @throws InvalidArgumentError for a length that is negative, not an integer, or more than `longest`;
- * InvalidShapeError for a tensor whose rank is not 1; InvalidDTypeError for a tensor that does not hold
- * integers.
+ * InvalidShapeError for more than 2^24 + 1 lengths, or a tensor whose rank is not 1; InvalidDTypeError for a
+ * tensor that does not hold integers.
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
   if (!isList(lengths) && !isHostArray(lengths)) {
     const rule = `must be numbers or a Tensor of rank 1, got ${describeValue(lengths)}`;
     throw new InvalidArgumentError(argument, rule);
   }
+  const count = isHostArray(lengths) ? lengths.shape[0] : lengths.length;
+  if (count > maxSequences)
+    throw new InvalidShapeError(argument, `must have at most ${maxSequences} entries, got ${count}`);
   const numbers = isHostArray(lengths) ? vector(argument, lengths) : [...lengths];
   numbers.forEach((length, b) => {
     if (!Number.isInteger(length) || length < 0 || (longest !== undefined && length > longest)) {
@@ -69,7 +72,5 @@ function vector(argument: string, list: HostArray): number[] {
     throw new InvalidShapeError(argument, `must have rank 1, got shape [${list.shape}]`);
   if (dtypeTraits[list.dtype]?.kind !== 'integer')
     throw new InvalidDTypeError(argument, `must hold integers, got ${list.dtype}`);
-  if (list.shape[0] > maxSequences)
-    throw new InvalidShapeError(argument, `must have at most ${maxSequences} entries, got ${list.shape[0]}`);
   return numbersOf(list);
 }

@@ -32,6 +32,11 @@ describe('lengths', () => {
       () => cumulativeLengths([1, -1]),
       /^lengths must be non-negative integers, got -1 at 1/,
     ],
+    [
+      'more lengths than a batch has sequences, before it reads them',
+      () => cumulativeLengths(new Array(2 ** 32 - 1)),
+      /^lengths must have at most 16777217 entries, got 4294967295/,
+    ],
     ['a fraction', () => cumulativeLengths([0.5]), /^lengths must be non-negative integers, got 0.5 at 0/],
     ['a start that is not 0', () => lengthsFromCumulative([1, 2]), /^cumulative must start with 0, got 1$/],
     ['no start', () => lengthsFromCumulative([]), /^cumulative must start with 0, got undefined$/],
@@ -91,8 +96,8 @@ describe('packed sequences', () => {
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ['fewer tokens', () => unpack(iota([3, 1, 1]), [0, 4]), /^t has 3 tokens, but cuSeqLens ends at 4/],
-    ['another rank', () => unpack(iota([3, 1]), [0, 3]), /^t must have shape \(T, H, D\), got \[3,1\]/],
+    ['fewer tokens', () => unpack(iota([3, 1, 1]), [0, 4]), /^packed has 3 tokens, but cuSeqLens ends at 4/],
+    ['another rank', () => unpack(iota([3, 1]), [0, 3]), /^packed must have shape \(T, H, D\), got \[3,1\]/],
     [
       'a short S',
       () => unpack(iota([3, 1, 1]), [0, 3], 2),

@@ -16,7 +16,7 @@ import {
  * is no sequence b.
  */
 export function packedSequence(t: Tensor, cuSeqLens: Lengths, b: number): Tensor {
-  const starts = checkPacked(t, cuSeqLens);
+  const starts = checkPacked('t', t, cuSeqLens);
   if (!Number.isInteger(b) || b < 0 || b >= starts.length - 1) {
     throw new InvalidArgumentError('b', `must be in 0..${starts.length - 2}, got ${describeValue(b)}`);
   }
@@ -49,7 +49,7 @@ export function pack(dense: Tensor, lengths: Lengths): { packed: Tensor; cuSeqLe
  * sequence is longer than S.
  */
 export function unpack(packed: Tensor, cuSeqLens: Lengths, S?: number): Tensor {
-  const starts = checkPacked(packed, cuSeqLens);
+  const starts = checkPacked('packed', packed, cuSeqLens);
   const lengths = lengthsFromCumulative(starts);
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   if (S !== undefined && !(Number.isInteger(S) && S >= longest)) {
@@ -70,12 +70,12 @@ function sequence(t: Tensor, starts: readonly number[], b: number): Tensor {
   return tokens.permute(1, 0, 2).reshape([1, H, tokens.shape[0], D]);
 }
 
-function checkPacked(t: Tensor, cuSeqLens: Lengths): number[] {
-  checkAxes('t', t, ['T', 'H', 'D']);
+function checkPacked(argument: string, t: Tensor, cuSeqLens: Lengths): number[] {
+  checkAxes(argument, t, ['T', 'H', 'D']);
   const starts = cumulativeLengths(lengthsFromCumulative(cuSeqLens, 'cuSeqLens'));
   const needed = starts.at(-1) ?? 0;
   if (t.shape[0] < needed) {
-    throw new InvalidShapeError('t', `has ${t.shape[0]} tokens, but cuSeqLens ends at ${needed}`);
+    throw new InvalidShapeError(argument, `has ${t.shape[0]} tokens, but cuSeqLens ends at ${needed}`);
   }
   return starts;
 }

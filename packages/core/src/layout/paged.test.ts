@@ -65,14 +65,10 @@ describe('paged keys and values', () => {
       () => fromPages(toPages(dense(1, 1, 3, 1), 2), 5),
       /^S must be at most 4, which the table addresses, got 5/,
     ],
-    ...[-1, 1].map((block): [string, () => unknown, RegExp] => [
-      'a block that does not exist',
-      () =>
-        fromPages({
-          container: dense(1, 1, 2, 1),
-          table: Tensor.from([0, block], [1, 2], { dtype: 'i32' }),
-        }),
-      new RegExp(`^table must name blocks in \\[0, 1\\), got ${block} at \\[0,1\\]`),
+    ...[-1, 1, 0.5, Number.NaN].map((block): [string, () => unknown, RegExp] => [
+      `a block ${block} that does not exist`,
+      () => fromPages({ container: dense(1, 1, 2, 1), table: Tensor.from([0, block], [1, 2]) }),
+      new RegExp(`^table must hold blocks in \\[0, 1\\), got ${block} at \\[0,1\\]`),
     ]),
     [
       'blocks that are not a function',

@@ -63,7 +63,7 @@ function assignBlocks(B: number, pages: number, blockOf: (b: number, page: numbe
 /**
  * A copy of a paged tensor as a dense (B, H, S, D) tensor. S defaults to the number of positions that the
  * table addresses.
- * @throws InvalidArgumentError if S is more than that, or if the table names a block that does not exist.
+ * @throws InvalidArgumentError if S is more than that, or if the table holds a block that does not exist.
  */
 export function fromPages(paged: Paged, S?: number): Tensor {
   checkObject('paged', paged);
@@ -84,8 +84,8 @@ export function fromPages(paged: Paged, S?: number): Tensor {
     for (let start = 0; start < length; start += pageSize) {
       const page = start / pageSize;
       const block = table.get(b, page);
-      if (block < 0 || block >= count) {
-        const rule = `must name blocks in [0, ${count}), got ${block} at [${b},${page}]`;
+      if (!Number.isInteger(block) || block < 0 || block >= count) {
+        const rule = `must hold blocks in [0, ${count}), got ${block} at [${b},${page}]`;
         throw new InvalidArgumentError('table', rule);
       }
       const end = Math.min(start + pageSize, length);
