@@ -56,3 +56,18 @@ describe('splitU64', () => {
     );
   });
 });
+
+describe('joinU64', () => {
+  it.each([
+    [undefined, 'undefined'],
+    [5, 'undefined'],
+    [[1], 'undefined'],
+    [[-1, 0], '-1'],
+    [[0, 2 ** 32], '4294967296'],
+    [['1', 0], '"1"'],
+  ])('refuses %j', (words, shown) => {
+    const call = () => joinU64(words as never);
+    expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', argument: 'words' }));
+    expect(call).toThrow(`words must be a bigint or a safe integer in [0, 2^32), got ${shown}`);
+  });
+});

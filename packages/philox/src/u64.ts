@@ -41,7 +41,11 @@ export function splitU64(value: bigint | number): U64 {
   throw new InvalidArgumentError('value', `must be a bigint or a safe integer, got ${describeValue(value)}`);
 }
 
-/** The bigint that two 32-bit words represent. */
-export function joinU64([lo, hi]: U64): bigint {
-  return (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0);
+/**
+ * The bigint that two 32-bit words represent.
+ *
+ * @throws InvalidArgumentError unless there are two unsigned 32-bit words.
+ */
+export function joinU64(words: U64): bigint {
+  return (toUint(words?.[1], 'words', 32) << 32n) | toUint(words?.[0], 'words', 32);
 }

@@ -1,4 +1,4 @@
-import { createDropout, joinU64 } from '@tilewise/philox';
+import { dropoutRules, dropoutSchemes } from '@tilewise/philox';
 import { required } from '../attention/host/required.ts';
 import { createLengths } from '../attention/host/sequences.ts';
 import type { AttentionProblem, DropoutDesc, Operands } from '../attention/problem/problem.ts';
@@ -65,14 +65,14 @@ function philoxKeeps(
 ): Keeps {
   const { B, Hq: H, Sq, Skv, k } = problem;
   const { kv } = createLengths(problem, operands);
-  const rowStrides = k.starts === 'strided' ? undefined : Array.from({ length: B }, (_, b) => kv.length(b));
-  const { keep, keepRow } = createDropout({
-    scheme,
-    p,
-    seed: joinU64(seed),
-    offset: joinU64(offset),
+  const rowStrides = k.starts === 'strided' ? [] : Array.from({ length: B }, (_, b) => kv.length(b));
+  const { threshold } = dropoutRules[scheme](p);
+  const { keep, keepRow } = dropoutSchemes[scheme].decider({
     shape: { B, H, Sq, Skv },
     rowStrides,
+    seed,
+    offset,
+    threshold,
   });
   return { keeps: keep, keepRow };
 }

@@ -33,7 +33,9 @@ export interface DropoutRule {
 export interface DropoutDraw {
   /** The extents of the scores. */
   readonly shape: DropoutShape;
-  /** Distance between the rows of each batch element in the random stream, in elements. */
+  /**
+   * Distance between the rows of each batch element in the random stream, in elements; empty if it is `Skv`.
+   */
   readonly rowStrides: readonly number[];
   /** The seed, as two 32-bit words. */
   readonly seed: U64;

@@ -25,7 +25,7 @@ export function runRandom(
 }
 
 function words(t: Tensor): U64 {
-  return [t.get(0), t.get(1)];
+  return [t.get(0) >>> 0, t.get(1) >>> 0];
 }
 
 function bernoulli(seed: U64, offset: U64, p: number, count: number): (n: number) => number {
