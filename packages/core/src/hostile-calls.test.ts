@@ -152,6 +152,17 @@ test.each(calls)(
   },
 );
 
+const noChannels = (dtype?: 'f8e4m3' | 'u8'): Tensor => Tensor.zeros([2 ** 17, 1, 2 ** 15, 0], { dtype });
+
+test.each<[string, () => Tensor]>([
+  ['quantised', () => quantiseMxfp8(noChannels()).values],
+  ['dequantised', () => dequantiseMxfp8({ values: noChannels('f8e4m3'), scales: noChannels('u8') })],
+])('rows without channels are %s at once, however many there are', (_, run) => {
+  const start = processorTime();
+  expect(run().size).toBe(0);
+  expect(processorTime() - start).toBeLessThan(1000);
+});
+
 describe.each([referenceEngine(), cpuEngine()])('on the $name engine', engine => {
   test.each([2 ** 24, 1e8, 2 ** 31 - 1])(
     'a batch of %i entries without elements is computed or refused at once',

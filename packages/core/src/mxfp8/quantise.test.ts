@@ -70,13 +70,20 @@ test('values are rounded to the format after the scale', () => {
 
 test('F8_128x4 is a permutation of 512-byte blocks, 32 rows of 16 bytes each', () => {
   const shape = [1, 1, 200, 192];
-  const place = blockScaleIndex(shape, 'channels', 'F8_128x4');
+  const indexOf = blockScaleIndex(shape, 'channels', 'F8_128x4');
   expect(blockScaleShape(shape, 'channels', 'F8_128x4')).toEqual([1, 1, 256, 8]);
-  expect([place(0, 0), place(0, 32), place(1, 0), place(32, 0), place(0, 128), place(128, 0)]).toEqual([
-    0, 1, 16, 4, 512, 1024,
-  ]);
+  expect(
+    [
+      [0, 0],
+      [0, 32],
+      [1, 0],
+      [32, 0],
+      [0, 128],
+      [128, 0],
+    ].map(([s, d]) => indexOf(s, d)),
+  ).toEqual([0, 1, 16, 4, 512, 1024]);
   const seen = new Set<number>();
-  for (let s = 0; s < 200; s++) for (let d = 0; d < 192; d += 32) seen.add(place(s, d));
+  for (let s = 0; s < 200; s++) for (let d = 0; d < 192; d += 32) seen.add(indexOf(s, d));
   expect(seen.size).toBe(200 * 6);
   expect(blockScaleShape([1, 1, 40, 72], 'positions', 'F8_128x4')).toEqual([1, 1, 4, 128]);
 });

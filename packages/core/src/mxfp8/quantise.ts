@@ -57,21 +57,22 @@ export function quantiseMxfp8(
   if (t.rank !== 4) throw new InvalidShapeError('t', `must be (B, H, S, D), got shape [${t.shape}]`);
   if (dtypeInfo[t.dtype].kind !== 'float')
     throw new InvalidDTypeError('t', `must be a float dtype, got ${t.dtype}`);
-  const [B, H, S, D] = t.shape;
+  const [, , S, D] = t.shape;
   const format = formatOf(dtype);
   const values = t.toFloat64();
   const scales = Tensor.zeros(blockScaleShape(t.shape, along, layout), { dtype: 'u8' });
-  const place = blockScaleIndex(t.shape, along, layout);
+  const scaleIndex = blockScaleIndex(t.shape, along, layout);
   const perHead = scales.shape[2] * scales.shape[3];
   const [outer, inner, outerStep, innerStep] = along === 'channels' ? [S, D, D, 1] : [D, S, 1, D];
-  for (let head = 0; head < B * H; head++) {
+  const heads = headsOf(t);
+  for (let head = 0; head < heads; head++) {
     for (let a = 0; a < outer; a++) {
       for (let first = 0; first < inner; first += MXFP8_BLOCK) {
         const count = Math.min(MXFP8_BLOCK, inner - first);
         const at = head * S * D + a * outerStep + first * innerStep;
         const code = blockScaleCode(largest(values, at, innerStep, count), format);
         const [s, d] = along === 'channels' ? [a, first] : [first, a];
-        scales.data[head * perHead + place(s, d)] = code;
+        scales.data[head * perHead + scaleIndex(s, d)] = code;
         const scale = e8m0Value(code);
         for (let n = 0; n < count; n++) values[at + n * innerStep] /= scale;
       }
@@ -110,15 +111,16 @@ export function dequantiseBlocks(
   along: BlockAxis,
   layout: BlockScaleLayout,
 ): Tensor {
-  const [B, H, S, D] = values.shape;
-  const place = blockScaleIndex(values.shape, along, layout);
+  const [, , S, D] = values.shape;
+  const scaleIndex = blockScaleIndex(values.shape, along, layout);
   const factors = Float32Array.from(scales.contiguous().data, e8m0Value);
   const perHead = scales.shape[2] * scales.shape[3];
   const out = values.toFloat32();
-  for (let head = 0; head < B * H; head++) {
+  const heads = headsOf(values);
+  for (let head = 0; head < heads; head++) {
     for (let s = 0; s < S; s++) {
       for (let d = 0; d < D; d++) {
-        out[(head * S + s) * D + d] *= factors[head * perHead + place(s, d)];
+        out[(head * S + s) * D + d] *= factors[head * perHead + scaleIndex(s, d)];
       }
     }
   }
@@ -146,6 +148,11 @@ export function roundToBlocks(
         values[n] = round(values[n] / scale) * scale;
     }
   }
+}
+
+/** The number of heads that have elements: none of a tensor without elements, which may have any extents. */
+function headsOf({ shape: [B, H], size }: Tensor): number {
+  return size === 0 ? 0 : B * H;
 }
 
 function blocksOf(options: BlockOptions): Required<BlockOptions> {

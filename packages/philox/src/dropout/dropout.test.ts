@@ -1,4 +1,4 @@
-import { loadPhilox } from '@tilewise/test-data';
+import { loadPhilox, processorTime } from '@tilewise/test-data';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidArgumentError } from '../errors.ts';
@@ -235,6 +235,12 @@ describe('createDropout', () => {
     expect(createDropout({ ...options, p: 1, scheme: 'onednn' }).scale).toBe(0);
   });
 
+  it('makes a mask without elements at once, however many rows it has', () => {
+    const start = processorTime();
+    expect(dropoutMask({ p: 0.5, seed: 1, shape: [2 ** 16, 2 ** 15, 1, 0] })).toHaveLength(0);
+    expect(processorTime() - start).toBeLessThan(1000);
+  });
+
   const valid: DropoutOptions = { p: 0.5, seed: 1, shape: { B: 2, H: 1, Sq: 4, Skv: 4 } };
   it.each<[string, string, DropoutOptions]>([
     ['p', 'must be a number in [0, 1], got 1.5', { ...valid, p: 1.5 }],
@@ -254,6 +260,7 @@ describe('createDropout', () => {
     ],
     ['rowStrides', 'must have one entry per batch element (2), got 1', { ...valid, rowStrides: [4] }],
     ['rowStrides[1]', 'must be at most Skv (4), got 5', { ...valid, rowStrides: [4, 5] }],
+    ['rowStrides[0]', 'must be a whole number, got undefined', { ...valid, rowStrides: new Array(2) }],
   ])('rejects a bad %s: %s', (argument, rule, options) => {
     expect(() => createDropout(options)).toThrow(InvalidArgumentError);
     expect(() => createDropout(options)).toThrow(`${argument} ${rule}`);

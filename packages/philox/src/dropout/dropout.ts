@@ -57,6 +57,8 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
   const [B, H, Sq, Skv] = options.shape;
   const { keepRow } = createDropout({ ...options, shape: { B, H, Sq, Skv } });
   const mask = allocateMask(Number(elementCount(B, H, Sq, Skv)));
+  // A mask without elements may have any number of rows.
+  if (mask.length === 0) return mask;
   let at = 0;
   for (let b = 0; b < B; b++) {
     const keys = options.rowStrides?.[b] ?? Skv;

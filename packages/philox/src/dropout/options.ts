@@ -78,11 +78,12 @@ export function checkRowStrides(
     const got = Array.isArray(rowStrides) ? rowStrides.length : describeValue(rowStrides);
     throw new InvalidArgumentError('rowStrides', `must have one entry per batch element (${B}), got ${got}`);
   }
-  rowStrides.forEach((stride, b) => {
+  // Visits holes too, unlike `forEach`.
+  for (const [b, stride] of rowStrides.entries()) {
     checkCount(stride, `rowStrides[${b}]`);
     if (stride > Skv)
       throw new InvalidArgumentError(`rowStrides[${b}]`, `must be at most Skv (${Skv}), got ${stride}`);
-  });
+  }
   return rowStrides;
 }
 
