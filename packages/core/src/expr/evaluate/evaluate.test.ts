@@ -27,6 +27,7 @@ import {
   or,
   pow,
   q,
+  round,
   score,
   select,
   sin,
@@ -39,8 +40,10 @@ import type { Expr } from '../nodes/expr.ts';
 import { compile } from './evaluate.ts';
 import { hostLoaders } from './host-loaders.ts';
 
-const at = (expr: Expr, place: { score?: number; b?: number; h?: number; q?: number; kv?: number }): number =>
-  compile(expr)(place.score ?? 0, place.b ?? 0, place.h ?? 0, place.q ?? 0, place.kv ?? 0);
+const at = (
+  expr: Expr,
+  values: { score?: number; b?: number; h?: number; q?: number; kv?: number },
+): number => compile(expr)(values.score ?? 0, values.b ?? 0, values.h ?? 0, values.q ?? 0, values.kv ?? 0);
 
 describe('compile', () => {
   it('computes f32 functions in f64', () => {
@@ -96,6 +99,18 @@ describe('compile', () => {
   ])('rounds the quotient of %i and %i down to %i, with remainder %i', (a, b, quotient, remainder) => {
     expect(at(floorDiv(q, kv), { q: a, kv: b })).toBe(quotient);
     expect(at(mod(q, kv), { q: a, kv: b })).toBe(remainder);
+  });
+
+  it.each([
+    [0.5, 0],
+    [1.5, 2],
+    [2.5, 2],
+    [-1.5, -2],
+    [-0.5, -0],
+    [-0.3, -0],
+    [-0, -0],
+  ])('rounds %d to %d, the sign of 0 included', (x, expected) => {
+    expect(at(round(score), { score: x })).toBe(expected);
   });
 
   it('wraps i32 arithmetic around', () => {

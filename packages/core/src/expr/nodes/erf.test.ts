@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compile, constant, differentiate, erf, round, score } from '../index.ts';
+import { compile, differentiate, erf, score } from '../index.ts';
 
 const at = (x: number): number => compile(erf(score))(x, 0, 0, 0, 0);
 
@@ -19,10 +19,4 @@ test.each([
 test('its derivative equals a difference quotient', () => {
   const slope = compile(differentiate(erf(score)))(0.7, 0, 0, 0, 0);
   expect(slope).toBeCloseTo((at(0.7 + 1e-6) - at(0.7 - 1e-6)) / 2e-6, 8);
-});
-
-test('round takes the even one of two equally near integers', () => {
-  expect([0.5, 1.5, -0.5, -1.5, 2.4].map(x => compile(round(constant(x)))(0, 0, 0, 0, 0))).toEqual([
-    0, 2, 0, -2, 2,
-  ]);
 });
