@@ -11,9 +11,9 @@ export type Step = 'none' | 'next' | 'far';
 export interface LoopSpec {
   /** The expression of an element, as its distinct nodes in order. */
   readonly nodes: readonly FlatNode[];
-  /** The tensors that are read at the place of the loop, by their names in the expression. */
+  /** The tensors that are read element by element along with the loop, by their names in the expression. */
   readonly streams: readonly Stream[];
-  /** The tensors that are read at other places. */
+  /** The tensors that are read at computed indices. */
   readonly tables: readonly Table[];
   /** The number of dimensions; the last dimension is the inner one, and the one before it counts rows. */
   readonly rank: number;
@@ -32,7 +32,7 @@ export interface Stream {
   readonly step: Step;
 }
 
-/** A tensor that is read at its own indices; an index outside reads the nearest element. */
+/** A tensor that is read at computed indices; an index outside the tensor is clamped to its edge. */
 export interface Table {
   readonly name: string;
   readonly format: Format;
@@ -51,7 +51,7 @@ export interface Output {
 /**
  * The numbers of one run of a loop, as consecutive i32: the number of elements per row, and the number of
  * rows; for the output and then each stream, the address, and the bytes from one element and from one row to
- * the next; the address of each table; and the place at which the run starts, an index per dimension.
+ * the next; the address of each table; and the coordinates at which the run starts, one per dimension.
  */
 export const runNumbers = {
   count: 0,
@@ -59,6 +59,6 @@ export const runNumbers = {
   /** The index of the address of stream n, or of the output for −1. */
   stream: (n: number): number => 2 + 3 * (n + 1),
   table: ({ streams }: LoopSpec, n: number): number => runNumbers.stream(streams.length) + n,
-  place: (spec: LoopSpec, d: number): number => runNumbers.table(spec, spec.tables.length) + d,
-  length: (spec: LoopSpec): number => runNumbers.place(spec, spec.rank),
+  coordinate: (spec: LoopSpec, d: number): number => runNumbers.table(spec, spec.tables.length) + d,
+  length: (spec: LoopSpec): number => runNumbers.coordinate(spec, spec.rank),
 } as const;

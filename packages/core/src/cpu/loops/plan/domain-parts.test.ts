@@ -56,7 +56,7 @@ describe.each(supportedVariants())('%s', variant => {
     );
   });
 
-  test('places, and broadcast inputs, equal those of the whole domain', () => {
+  test('coordinates, and broadcast inputs, equal those of the whole domain', () => {
     const isMiddle = and(not(lt(coordinate(1), 2)), or(lt(coordinate(1), 5), eq(coordinate(1), 7)));
     const value = select(isMiddle, add(input(0), mul(coordinate(1), 10)), add(input(1), coordinate(0)));
     const [want, got] = both(variant, value, [inOrder([9]), inOrder([4, 1])], [4, 9]);

@@ -3,14 +3,14 @@ import type { Expr, LoadExpr } from '../../../expr/nodes/expr.ts';
 import { binaryFunction } from '../../../expr/nodes/operators.ts';
 import { nodes, withOperands } from '../../../expr/nodes/walk.ts';
 
-/** A box within a domain: its first place, and its extents. */
+/** A box within a domain: the index of its first element, and its extents. */
 export interface DomainPart {
   readonly start: readonly number[];
   readonly shape: readonly number[];
 }
 
-/** An i32 that is a coordinate of the place plus an offset; only the offset if `d` is null. */
-export interface Place {
+/** An i32 that is coordinate `d` of the element plus an offset, or only the offset if `d` is null. */
+export interface ShiftedCoordinate {
   readonly d: number | null;
   readonly offset: number;
 }
@@ -24,10 +24,10 @@ const MAX_PARTS = 8;
  * too many.
  */
 export function domainParts(expr: Expr, domain: readonly number[]): DomainPart[] {
-  const places = placesOf(expr);
+  const shifted = shiftedCoordinates(expr);
   const cuts = domain.map(extent => new Set([0, extent]));
   for (const e of nodes(expr)) {
-    const compared = comparisonOf(e, places);
+    const compared = comparisonOf(e, shifted);
     if (!compared || compared.d === null) continue;
     const { d, at, holds } = compared;
     for (const cut of [at, at + 1]) {
@@ -59,35 +59,36 @@ export function domainParts(expr: Expr, domain: readonly number[]): DomainPart[]
 export function exprWithin(
   expr: Expr,
   { start, shape }: DomainPart,
-  replaceLoad: (e: LoadExpr, index: readonly (Place | null)[]) => Expr | null,
+  replaceLoad: (e: LoadExpr, index: readonly (ShiftedCoordinate | null)[]) => Expr | null,
 ): Expr {
-  const places = placesOf(expr);
+  const shifted = shiftedCoordinates(expr);
   const made = new Map<Expr, Expr>();
-  const of = (e: Expr): Expr => made.get(e) ?? e;
+  const replaced = (e: Expr): Expr => made.get(e) ?? e;
 
   /** Folds booleans only: arithmetic on constants must round in the loop like all other arithmetic. */
   function within(e: Expr): Expr {
-    if (e.kind === 'select') return select(of(e.condition), of(e.whenTrue), of(e.whenFalse));
-    if (e.kind === 'unary' && e.op === 'not') return unary('not', of(e.a));
+    if (e.kind === 'select')
+      return select(replaced(e.condition), replaced(e.whenTrue), replaced(e.whenFalse));
+    if (e.kind === 'unary' && e.op === 'not') return unary('not', replaced(e.a));
     if (e.kind === 'binary' && e.type === 'bool') {
       const decided = decide(e);
       return decided === null ? logicOf(e) : constant(decided);
     }
-    if (e.kind !== 'load') return withOperands(e, of);
+    if (e.kind !== 'load') return withOperands(e, replaced);
     if (e.name !== 'coordinate')
       return (
         replaceLoad(
           e,
-          e.index.map(x => places.get(x) ?? null),
-        ) ?? withOperands(e, of)
+          e.index.map(x => shifted.get(x) ?? null),
+        ) ?? withOperands(e, replaced)
       );
     const d = coordinateOf(e);
     return start[d] === 0 ? e : binary('add', e, constant(start[d], 'i32'));
   }
 
-  /** The value of a comparison, if it is the same throughout the part; null if it depends on the place. */
+  /** The value of a comparison, if it is the same throughout the part; null if it depends on the element. */
   function decide(e: Expr): boolean | null {
-    const compared = comparisonOf(e, places);
+    const compared = comparisonOf(e, shifted);
     if (!compared) return null;
     const { d, at, holds } = compared;
     if (d === null) return holds(0);
@@ -99,14 +100,14 @@ export function exprWithin(
   /** An `and` or `or` with one known operand becomes the other operand, or the known one. */
   function logicOf(e: Extract<Expr, { kind: 'binary' }>): Expr {
     const { op } = e;
-    const [x, y] = [of(e.a), of(e.b)];
+    const [x, y] = [replaced(e.a), replaced(e.b)];
     const known = [x, y].find(({ kind }) => kind === 'constant');
-    if (known?.kind !== 'constant' || (op !== 'and' && op !== 'or')) return withOperands(e, of);
+    if (known?.kind !== 'constant' || (op !== 'and' && op !== 'or')) return withOperands(e, replaced);
     return (known.value === 1) === (op === 'and') ? (known === x ? y : x) : known;
   }
 
   for (const e of nodes(expr)) made.set(e, within(e));
-  return of(expr);
+  return replaced(expr);
 }
 
 /** The dimension of a coordinate that is loaded. */
@@ -115,23 +116,26 @@ function coordinateOf({ index: [d] }: LoadExpr): number {
 }
 
 /** The nodes that are a coordinate plus an offset, or an offset alone. */
-function placesOf(expr: Expr): Map<Expr, Place> {
-  const places = new Map<Expr, Place>();
+function shiftedCoordinates(expr: Expr): Map<Expr, ShiftedCoordinate> {
+  const shifted = new Map<Expr, ShiftedCoordinate>();
   for (const e of nodes(expr)) {
-    const place = e.type === 'i32' ? placeOf(e, places) : null;
-    if (place) places.set(e, place);
+    const own = e.type === 'i32' ? shiftedCoordinateOf(e, shifted) : null;
+    if (own) shifted.set(e, own);
   }
-  return places;
+  return shifted;
 }
 
-function placeOf(e: Expr, places: ReadonlyMap<Expr, Place>): Place | null {
+function shiftedCoordinateOf(
+  e: Expr,
+  shifted: ReadonlyMap<Expr, ShiftedCoordinate>,
+): ShiftedCoordinate | null {
   if (e.kind === 'constant') return { d: null, offset: Number(e.value) };
   if (e.kind === 'load') return e.name === 'coordinate' ? { d: coordinateOf(e), offset: 0 } : null;
   if (e.kind !== 'binary') return null;
-  const [a, b] = [places.get(e.a), places.get(e.b)];
+  const [a, b] = [shifted.get(e.a), shifted.get(e.b)];
   if (!a || !b) return null;
-  const [by, of] = a.d === null ? [a.offset, b] : [b.offset, a];
-  if (e.op === 'add' && (a.d === null || b.d === null)) return { d: of.d, offset: of.offset + by };
+  const [shift, base] = a.d === null ? [a.offset, b] : [b.offset, a];
+  if (e.op === 'add' && (a.d === null || b.d === null)) return { d: base.d, offset: base.offset + shift };
   if (b.d !== null) return null;
   if (e.op === 'sub') return { d: a.d, offset: a.offset - b.offset };
   if (b.offset !== 1) return null;
@@ -151,12 +155,13 @@ interface Comparison {
   holds(coordinate: number): boolean;
 }
 
-function comparisonOf(e: Expr, places: ReadonlyMap<Expr, Place>): Comparison | null {
+function comparisonOf(e: Expr, shifted: ReadonlyMap<Expr, ShiftedCoordinate>): Comparison | null {
   if (e.kind !== 'binary' || e.type !== 'bool') return null;
-  const [a, b] = [places.get(e.a), places.get(e.b)];
+  const [a, b] = [shifted.get(e.a), shifted.get(e.b)];
   if (!a || !b || (a.d !== null && b.d !== null)) return null;
   const compare = binaryFunction(e.op, e.type);
-  const value = ({ d: own, offset }: Place, at: number): number => (own === null ? offset : at + offset);
+  const value = ({ d: own, offset }: ShiftedCoordinate, at: number): number =>
+    own === null ? offset : at + offset;
   return {
     d: a.d ?? b.d,
     at: a.d === null ? a.offset - b.offset : b.offset - a.offset,

@@ -129,10 +129,10 @@ function planned(
   const strides = [output.strides, ...streamed.map(n => broadcastStrides(inputs[n], domain))];
   const whole =
     domain.length > 0 ? { shape: domain, strides } : { shape: [1], strides: strides.map(() => [0]) };
-  const knowsPlace = loads.some(load => load.length > 3);
-  const collapsed = knowsPlace ? whole : collapseDimensions(whole.shape, whole.strides);
+  const usesIndices = loads.some(load => load.length > 3);
+  const collapsed = usesIndices ? whole : collapseDimensions(whole.shape, whole.strides);
   // The order of stores does not affect results; the order of sums does.
-  const isFree = output.kind === 'store' && !knowsPlace;
+  const isFree = output.kind === 'store' && !usesIndices;
   const { shape, strides: steps } = isFree ? withLongRows(collapsed) : collapsed;
   const [outputSteps, ...streamSteps] = steps;
   const streams = streamed.map((n, s): Stream => {
@@ -148,7 +148,8 @@ function planned(
     rank: shape.length,
     output: { kind, format, step: stepOf(outputSteps) },
   };
-  const inBytes = (of: readonly number[], unit: Format): number[] => of.map(n => n * formatBytes[unit]);
+  const inBytes = (elements: readonly number[], own: Format): number[] =>
+    elements.map(n => n * formatBytes[own]);
   return {
     spec,
     key: JSON.stringify(spec),

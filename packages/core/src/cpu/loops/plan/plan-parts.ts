@@ -3,7 +3,7 @@ import type { Expr } from '../../../expr/nodes/expr.ts';
 import { loads } from '../../../expr/nodes/walk.ts';
 import { inputName } from '../../../primitive/element.ts';
 import { broadcastStrides, offsetOf } from '../../../primitive/host/lines/reader.ts';
-import { type DomainPart, domainParts, exprWithin, type Place } from './domain-parts.ts';
+import { type DomainPart, domainParts, exprWithin, type ShiftedCoordinate } from './domain-parts.ts';
 import { type LoopInput, type LoopOutput, type LoopPlan, planLoop } from './plan-loop.ts';
 
 /**
@@ -63,19 +63,19 @@ function readInLine(input: LoopInput, domain: readonly number[], { start }: Doma
 }
 
 /**
- * How to read a tensor at an index that moves along with the place and stays within the tensor; null for
+ * How to read a tensor at an index that moves along with the element and stays within the tensor; null for
  * other indices.
  */
 function readAt(
   { shape, strides }: LoopInput,
-  index: readonly (Place | null)[],
+  index: readonly (ShiftedCoordinate | null)[],
   part: DomainPart,
 ): Read | null {
   const steps = part.shape.map(() => 0);
   let from = 0;
-  for (const [n, place] of index.entries()) {
-    if (!place) return null;
-    const { d, offset } = place;
+  for (const [n, shifted] of index.entries()) {
+    if (!shifted) return null;
+    const { d, offset } = shifted;
     const first = offset + (d === null ? 0 : part.start[d]);
     const last = first + (d === null ? 0 : part.shape[d] - 1);
     if (first < 0 || last >= shape[n]) return null;

@@ -71,9 +71,9 @@ export class FunctionWriter {
     return this.vector('const', ...new Uint8Array(new Float32Array(4).fill(value).buffer));
   }
 
-  call(of: ImportedFunction): this {
-    const known = this.#imports.findIndex(({ group, name }) => group === of.group && name === of.name);
-    const at = known >= 0 ? known : this.#imports.push(of) - 1;
+  call(f: ImportedFunction): this {
+    const known = this.#imports.findIndex(({ group, name }) => group === f.group && name === f.name);
+    const at = known >= 0 ? known : this.#imports.push(f) - 1;
     return this.#emit(scalar.call, ...unsigned(at));
   }
 
@@ -115,7 +115,7 @@ export class FunctionWriter {
 }
 
 function functionType(parameters: readonly ValueType[], results: readonly ValueType[]): number[] {
-  const codes = (of: readonly ValueType[]): number[] => [of.length, ...of.map(type => types[type])];
+  const codes = (list: readonly ValueType[]): number[] => [list.length, ...list.map(type => types[type])];
   return [0x60, ...codes(parameters), ...codes(results)];
 }
 
@@ -128,8 +128,8 @@ function list(entries: readonly (readonly number[])[]): number[] {
   return [...unsigned(entries.length), ...entries.flat()];
 }
 
-function text(of: string): number[] {
-  return [of.length, ...new TextEncoder().encode(of)];
+function text(ascii: string): number[] {
+  return [ascii.length, ...new TextEncoder().encode(ascii)];
 }
 
 /** A number in LEB128. */

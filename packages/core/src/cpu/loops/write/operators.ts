@@ -100,10 +100,10 @@ export function writePower(w: FunctionWriter, x: Local, exponent: number): void 
   if (exponent < 0) w.vector('f32x4Div');
 }
 
-function callByLane(w: FunctionWriter, of: ImportedFunction, operands: readonly Value[]): void {
+function callByLane(w: FunctionWriter, f: ImportedFunction, operands: readonly Value[]): void {
   w.words(0);
   for (let lane = 0; lane < 4; lane++) {
     for (const { local } of operands) w.get(local).vector('f32x4ExtractLane', lane).scalar('f64Promote');
-    w.call(of).scalar('f32Demote').vector('f32x4ReplaceLane', lane);
+    w.call(f).scalar('f32Demote').vector('f32x4ReplaceLane', lane);
   }
 }

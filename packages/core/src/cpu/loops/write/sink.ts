@@ -1,17 +1,8 @@
 import { convert, encode, formatBytes, storeFour, storeLane } from '../format.ts';
 import type { Output } from '../loop-spec.ts';
 import type { FunctionWriter, Local } from '../wasm/function-writer.ts';
+import type { Pointer } from './loop-locals.ts';
 import type { Value } from './operators.ts';
-
-/** A pointer through a row of a stream, in locals. */
-export interface Pointer {
-  /** The address of the next element. */
-  readonly at: Local;
-  /** The address of the first element of the row, and the bytes to the next element and row. */
-  readonly start: Local;
-  readonly step: Local;
-  readonly row: Local;
-}
 
 /** The last stage of a loop: stores the elements, or reduces them. */
 export interface Sink {

@@ -67,14 +67,14 @@ export function writeErf(w: FunctionWriter, x: Local): void {
   writeOddRational(w, erf, x);
 }
 
-function writeOddRational(w: FunctionWriter, of: OddRational, x: Local): void {
+function writeOddRational(w: FunctionWriter, f: OddRational, x: Local): void {
   const [y, square] = [w.local('v128'), w.local('v128')];
   w.get(x);
-  clamp(w, -of.limit, of.limit);
+  clamp(w, -f.limit, f.limit);
   w.set(y).get(y, y).vector('f32x4Mul').set(square).get(y);
-  writePolynomial(w, of.numerator, square);
+  writePolynomial(w, f.numerator, square);
   w.vector('f32x4Mul');
-  writePolynomial(w, of.denominator, square);
+  writePolynomial(w, f.denominator, square);
   w.vector('f32x4Div');
 }
 

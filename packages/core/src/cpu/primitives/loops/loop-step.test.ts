@@ -35,20 +35,20 @@ test('sums of rows, in which each addition waits for the last, are shared from f
   expect(sumStep(768, 32, 'rows').size).toBeGreaterThan(4 * sumStep(768, 32, 'columns').size);
 });
 
-/** The loop that copies the rows of (places, rows, 64) to an output with these strides. */
-function copyStep(places: number, rows: number, strides: readonly number[]): Step {
-  const domain = [places, rows, 64];
+/** The loop that copies the rows of (runs, rows, 64) to an output with these strides. */
+function copyStep(runs: number, rows: number, strides: readonly number[]): Step {
+  const domain = [runs, rows, 64];
   const matrix = { dtype: 'f32', shape: domain, strides: [rows * 64, 64, 1] } as const;
   const output: LoopOutput = { kind: 'store', format: 'f32', strides };
   const plan = planLoop(input(0, 'f32'), loopInputs([matrix]), domain, output);
   if (!plan) throw new Error('the kernels must run it');
   kernels.memory.reset();
-  const [from, to] = [0, 1].map(() => kernels.memory.scratch(2 * places * rows * 64).at);
+  const [from, to] = [0, 1].map(() => kernels.memory.scratch(2 * runs * rows * 64).at);
   return loopStep(plan, kernels, to, [from]);
 }
 
-test('each thread gets whole places of a loop with dimensions outside its rows', () => {
-  // Rows of 64 of 128 numbers: places and rows cannot be one dimension.
+test('each thread gets whole runs of a loop with dimensions outside its rows', () => {
+  // Rows of 64 of 128 numbers: runs and rows cannot be one dimension.
   const step = copyStep(6, 8, [8 * 128 + 64, 128, 1]);
   const runs = step.tasks(2, words => kernels.memory.scratch(words).at)?.map(([, , , count]) => count);
   expect(runs).toEqual([3, 3]);

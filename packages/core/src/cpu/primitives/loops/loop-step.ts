@@ -5,7 +5,7 @@ import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 import type { Step } from '../../steps/step.ts';
 import type { SharedFrom } from '../../team/sharing.ts';
 import { taskKinds } from '../../team/tasks.ts';
-import { type LoopPart, nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
+import { type LoopPart, nextRun, wholePart, writeRunNumbers } from './run-numbers.ts';
 
 /** In operations. */
 const sharedFrom: SharedFrom = { awake: 2 ** 16, asleep: 2 ** 20 };
@@ -21,7 +21,7 @@ const TASKS_EACH = 4;
 const TASK_ELEMENTS = 2 ** 14;
 /** The minimum number of columns of a part of many rows. */
 const PART_COLUMNS = 32;
-/** The maximum number of i32 for the numbers of all runs: a part is a run for each of its places. */
+/** The maximum number of i32 for the numbers of all runs. */
 const MAX_NUMBERS = 2 ** 14;
 
 /**
@@ -38,7 +38,7 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
     tasks(threads, allocate) {
       const parts = size === 0 ? [] : partsOf(plan, size, threads);
       const { words } = plan;
-      const wanted = parts ? words * parts.reduce((sum, { places }) => sum + places, 0) : Infinity;
+      const wanted = parts ? words * parts.reduce((sum, { runs }) => sum + runs, 0) : Infinity;
       if (!kernels.loops || !parts || wanted > MAX_NUMBERS) return null;
       const number = loopNumber(plan, kernels.loops);
       if (number === null) return null;
@@ -48,12 +48,12 @@ export function loopStep(plan: LoopPlan, kernels: Kernels, output: number, input
       return parts.map(part => {
         const at = next;
         writeRunNumbers(i32, at, plan, output, inputs, part);
-        for (let place = 0; place < part.firstPlace; place++) nextPlace(i32, at, plan);
-        for (next += words; next < at + words * part.places; next += words) {
+        for (let run = 0; run < part.firstRun; run++) nextRun(i32, at, plan);
+        for (next += words; next < at + words * part.runs; next += words) {
           i32.copyWithin(next, next - words, next);
-          nextPlace(i32, next, plan);
+          nextRun(i32, next, plan);
         }
-        return [taskKinds.loop, number, 4 * at, part.places, 4 * words];
+        return [taskKinds.loop, number, 4 * at, part.runs, 4 * words];
       });
     },
   };
@@ -87,9 +87,10 @@ function divide(plan: LoopPlan, size: number, threads: number): readonly LoopPar
       kind === 'load' && name === 'coordinate' && Number(spec.nodes[index[0]][2]) === inner,
   );
   const count = threads * Math.max(1, Math.min(TASKS_EACH, Math.floor(size / (threads * TASK_ELEMENTS))));
-  // Whole places are usually consecutive in memory, like the rows of a product that a thread has computed.
-  if (whole.places >= count && (isStored || !outputSteps.slice(0, -2).includes(0)))
-    return ranges(whole.places, count, 1).map(([firstPlace, places]) => ({ ...whole, firstPlace, places }));
+  // The elements of a run are usually consecutive in memory, like the rows of a product that a thread has
+  // computed.
+  if (whole.runs >= count && (isStored || !outputSteps.slice(0, -2).includes(0)))
+    return ranges(whole.runs, count, 1).map(([firstRun, runs]) => ({ ...whole, firstRun, runs }));
   if (inner > 0 && whole.rows >= count && (isStored || outputSteps[inner - 1] !== 0)) {
     return ranges(whole.rows, count, 1).map(([firstRow, rows]) => ({ ...whole, firstRow, rows }));
   }

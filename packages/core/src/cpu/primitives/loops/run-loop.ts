@@ -4,7 +4,7 @@ import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 import { shareStep } from '../../steps/share-step.ts';
 import type { Team } from '../../team/team.ts';
 import { loopStep } from './loop-step.ts';
-import { nextPlace, wholePart, writeRunNumbers } from './run-numbers.ts';
+import { nextRun, wholePart, writeRunNumbers } from './run-numbers.ts';
 
 /**
  * Runs a planned loop over its whole domain, on the threads of a team if the loop is long enough.
@@ -24,5 +24,5 @@ export function runLoop(
   const { i32 } = kernels.memory;
   writeRunNumbers(i32, numbers >>> 2, plan, output, inputs, wholePart(plan));
   do loop(numbers);
-  while (nextPlace(i32, numbers >>> 2, plan));
+  while (nextRun(i32, numbers >>> 2, plan));
 }

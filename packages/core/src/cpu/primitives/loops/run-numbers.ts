@@ -3,12 +3,13 @@ import { runNumbers } from '../../loops/loop-spec.ts';
 import type { LoopPlan } from '../../loops/plan/plan-loop.ts';
 
 /**
- * The part of a loop that one task runs: a range of the last dimension, one of the dimension before it, which
- * has the rows, and one of the places of the dimensions outside the rows, in row-major order.
+ * The part of a loop that one task computes: a range of the last dimension, one of the dimension before it,
+ * which has the rows, and one of the runs. The loop runs once for each index of the dimensions outside the
+ * rows, in row-major order.
  */
 export interface LoopPart {
-  readonly firstPlace: number;
-  readonly places: number;
+  readonly firstRun: number;
+  readonly runs: number;
   readonly from: number;
   readonly count: number;
   readonly firstRow: number;
@@ -18,10 +19,9 @@ export interface LoopPart {
 /** All rows and elements of a loop. */
 export function wholePart({ shape }: LoopPlan): LoopPart {
   const inner = shape.length - 1;
-  const places = elementCount(shape.slice(0, -2));
   return {
-    firstPlace: 0,
-    places,
+    firstRun: 0,
+    runs: elementCount(shape.slice(0, -2)),
     from: 0,
     count: shape[inner],
     firstRow: 0,
@@ -30,7 +30,8 @@ export function wholePart({ shape }: LoopPlan): LoopPart {
 }
 
 /**
- * Writes the numbers for a run of a part of a loop, in the order of `runNumbers`, at the first of all places.
+ * Writes the numbers of the first run of a loop, for the rows and elements of a part, in the order of
+ * `runNumbers`.
  * @param first the word index of the first number; `output` and `inputs` are the addresses of first elements.
  */
 export function writeRunNumbers(
@@ -69,17 +70,17 @@ function writeStream(
   return to + 3;
 }
 
-/** Advances the numbers to the next place in the dimensions outside the rows; false after the last place. */
-export function nextPlace(
+/** Advances the numbers to the next run. Returns false, and starts again, after the last run. */
+export function nextRun(
   i32: Int32Array,
   first: number,
   { spec, shape, outputSteps, streams }: LoopPlan,
 ): boolean {
   for (let d = shape.length - 3; d >= 0; d--) {
-    const place = first + runNumbers.place(spec, d);
-    const isLast = i32[place] === shape[d] - 1;
+    const coordinate = first + runNumbers.coordinate(spec, d);
+    const isLast = i32[coordinate] === shape[d] - 1;
     const by = isLast ? 1 - shape[d] : 1;
-    i32[place] += by;
+    i32[coordinate] += by;
     i32[first + runNumbers.stream(-1)] += by * outputSteps[d];
     for (let s = 0; s < streams.length; s++) i32[first + runNumbers.stream(s)] += by * streams[s].steps[d];
     if (!isLast) return true;
