@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts';
 import { runBackward } from './attention/backward/backward-pass.ts';
-import { runForward } from './attention/forward/forward.ts';
+import { runForward } from './attention/forward/forward-pass.ts';
 import type { PassContext } from './attention/pass-context.ts';
 import type { Claim } from './attention/tasks.ts';
 import type { Kernels } from './kernels/interface/kernels.ts';

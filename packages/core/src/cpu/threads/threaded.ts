@@ -15,7 +15,8 @@ import {
 } from '../attention/backward/backward.ts';
 import { runBackward } from '../attention/backward/backward-pass.ts';
 import type { PartsOfDq } from '../attention/backward/sums.ts';
-import { forwardResult, runForward } from '../attention/forward/forward.ts';
+import { forwardResult } from '../attention/forward/forward.ts';
+import { runForward } from '../attention/forward/forward-pass.ts';
 import { allocateForward, type ForwardResults } from '../attention/forward/forward-results.ts';
 import { backwardTasks, type Claim, headGroups, headsThatShare } from '../attention/tasks.ts';
 import { type TileSize, tileSizeOf } from '../attention/tiles/tile-size.ts';

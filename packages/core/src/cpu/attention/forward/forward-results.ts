@@ -1,4 +1,4 @@
-import type { AttentionProblem } from '../../../attention/problem/problem.ts';
+import type { AttentionProblem, ForwardAmaxName } from '../../../attention/problem/problem.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import {
   type AllocateTensor,
@@ -14,6 +14,9 @@ export interface ForwardResults {
   readonly max: Tensor | null;
   readonly sumExp: Tensor | null;
 }
+
+/** The largest magnitudes among the values that a thread has computed, for FP8 problems. */
+export type ForwardAmax = Readonly<Record<ForwardAmaxName, number>>;
 
 /**
  * Results before any row has been computed: all rows are fully masked. `into` has existing tensors to write

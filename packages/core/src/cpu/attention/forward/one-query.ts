@@ -54,8 +54,8 @@ export function runOneQuery(
   memory.reset();
   const visibility = createVisibility(problem, operands);
   const lengths = createLengths(problem, operands);
-  const share = Hq / Hk;
-  const rows = Math.ceil(share / STRIP) * STRIP;
+  const groupSize = Hq / Hk;
+  const rows = Math.ceil(groupSize / STRIP) * STRIP;
   const [qWidth, oWidth, ld] = [padded(Dqk), padded(Dv), 4 * padded(Skv)];
   const queries = memory.floats(rows * qWidth);
   const scores = memory.floats(rows * padded(Skv));
@@ -82,26 +82,27 @@ export function runOneQuery(
 
   function run(b: number, first: number): void {
     const [lo, hi] = visibility.keyRange(b, 0);
-    const h = first / share;
-    for (let i = 0; i < share; i++) loadQ(q.rowOffset(b, first + i, 0), 1, Dqk, queries.at + 4 * i * qWidth);
-    kernels.scaleRows(share, qWidth, queries.at, 4 * qWidth, problem.scale);
+    const h = first / groupSize;
+    for (let i = 0; i < groupSize; i++)
+      loadQ(q.rowOffset(b, first + i, 0), 1, Dqk, queries.at + 4 * i * qWidth);
+    kernels.scaleRows(groupSize, qWidth, queries.at, 4 * qWidth, problem.scale);
     inParts(lo, hi, k.atOnce, (j, count) => {
       const at = k.at(k.address.rowOffset(b, h, j), count);
       const to = scores.at + 4 * (j - lo);
-      multiplyLines(k.code, share, count, Dqk, queries.at, 4 * qWidth, at, k.ld, to, ld);
+      multiplyLines(k.code, groupSize, count, Dqk, queries.at, 4 * qWidth, at, k.ld, to, ld);
     });
     largest.values.fill(-Infinity);
     total.values.fill(0);
     sums.values.fill(0);
     const [m, l, to] = [largest.at, total.at, sums.at];
-    kernels.updateSoftmax(share, hi - lo, scores.at, ld, m, l, to, 4 * oWidth, oWidth, 0, 0);
+    kernels.updateSoftmax(groupSize, hi - lo, scores.at, ld, m, l, to, 4 * oWidth, oWidth, 0, 0);
     inParts(lo, hi, v.atOnce, (j, count) => {
       const at = v.at(v.address.rowOffset(b, h, j), count);
       const from = scores.at + 4 * (j - lo);
-      addLineProducts(v.code, share, Dv, count, from, ld, at, v.ld, to, 4 * oWidth);
+      addLineProducts(v.code, groupSize, Dv, count, from, ld, at, v.ld, to, 4 * oWidth);
     });
-    kernels.divideRows(share, oWidth, to, 4 * oWidth, l);
-    for (let i = 0; i < share; i++) {
+    kernels.divideRows(groupSize, oWidth, to, 4 * oWidth, l);
+    for (let i = 0; i < groupSize; i++) {
       const sum = total.values[i];
       setLse(b, first + i, 0, Float64Array.of(sum === 0 ? -Infinity : largest.values[i] + Math.log(sum)));
       o.store(b, first + i, 0, 1, to + 4 * i * oWidth);
