@@ -9,25 +9,25 @@ import {
   toProbabilities,
   toScoreGradients,
 } from './kernels';
-import { BackwardNumbers, Place, storeRows, paddedToStrips } from './numbers';
+import { BackwardNumbers, HeadAddresses, storeRows, paddedToStrips } from './numbers';
 import { PANEL, PANEL_BYTES } from '../vector/vector';
 
 /**
  * Computes dq, dk and dv of `count` heads, whose scores are one tile each, with the kernels of tiles and in
- * their order, so that results have the same bits. The places of q, k, v, o, dO, dq, dk and dv follow the
- * numbers.
+ * their order, so that results have the same bits. The addresses of q, k, v, o, dO, dq, dk and
+ * dv follow the numbers.
  */
 export function backwardHeads(numbers: usize, thread: i32, first: i32, count: i32): void {
   const n = changetype<BackwardNumbers>(numbers);
-  const places = numbers + offsetof<BackwardNumbers>();
-  const q = changetype<Place>(places);
-  const k = changetype<Place>(places + offsetof<Place>());
-  const v = changetype<Place>(places + 2 * offsetof<Place>());
-  const o = changetype<Place>(places + 3 * offsetof<Place>());
-  const dO = changetype<Place>(places + 4 * offsetof<Place>());
-  const dq = changetype<Place>(places + 5 * offsetof<Place>());
-  const dk = changetype<Place>(places + 6 * offsetof<Place>());
-  const dv = changetype<Place>(places + 7 * offsetof<Place>());
+  const addresses = numbers + offsetof<BackwardNumbers>();
+  const q = changetype<HeadAddresses>(addresses);
+  const k = changetype<HeadAddresses>(addresses + offsetof<HeadAddresses>());
+  const v = changetype<HeadAddresses>(addresses + 2 * offsetof<HeadAddresses>());
+  const o = changetype<HeadAddresses>(addresses + 3 * offsetof<HeadAddresses>());
+  const dO = changetype<HeadAddresses>(addresses + 4 * offsetof<HeadAddresses>());
+  const dq = changetype<HeadAddresses>(addresses + 5 * offsetof<HeadAddresses>());
+  const dk = changetype<HeadAddresses>(addresses + 6 * offsetof<HeadAddresses>());
+  const dv = changetype<HeadAddresses>(addresses + 7 * offsetof<HeadAddresses>());
   const H = n.H;
   const Sq = n.Sq;
   const Skv = n.Skv;

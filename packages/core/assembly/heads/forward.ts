@@ -1,18 +1,18 @@
 import { addProduct, divideRows, log, multiplyScores, packColumns, packRows, updateSoftmax } from './kernels';
-import { ForwardNumbers, Place, storeRows, paddedToStrips } from './numbers';
+import { ForwardNumbers, HeadAddresses, storeRows, paddedToStrips } from './numbers';
 import { PANEL, PANEL_BYTES } from '../vector/vector';
 
 /**
  * Computes o and lse of `count` heads, whose scores are one tile each, with the kernels of tiles and in their
- * order, so that results have the same bits. The places of q, k, v and o follow the numbers.
+ * order, so that results have the same bits. The addresses of q, k, v and o follow the numbers.
  */
 export function forwardHeads(numbers: usize, thread: i32, first: i32, count: i32): void {
   const n = changetype<ForwardNumbers>(numbers);
-  const places = numbers + offsetof<ForwardNumbers>();
-  const q = changetype<Place>(places);
-  const k = changetype<Place>(places + offsetof<Place>());
-  const v = changetype<Place>(places + 2 * offsetof<Place>());
-  const o = changetype<Place>(places + 3 * offsetof<Place>());
+  const addresses = numbers + offsetof<ForwardNumbers>();
+  const q = changetype<HeadAddresses>(addresses);
+  const k = changetype<HeadAddresses>(addresses + offsetof<HeadAddresses>());
+  const v = changetype<HeadAddresses>(addresses + 2 * offsetof<HeadAddresses>());
+  const o = changetype<HeadAddresses>(addresses + 3 * offsetof<HeadAddresses>());
   const Sq = n.Sq;
   const Skv = n.Skv;
   const Dqk = n.Dqk;

@@ -2,13 +2,14 @@ import { STRIP } from '../vector/vector';
 
 /*
  * The numbers of a pass over small heads: one word each, in the order in which
- * `src/cpu/attention/small-heads/numbers.ts` writes them; panels and places are in the order of `forward.ts`
- * and `backward.ts` beside it. Panels are given as bytes from the start of a thread's scratch memory.
+ * `src/cpu/attention/small-heads/numbers.ts` writes them; panels and addresses are in the order of
+ * `forward.ts` and `backward.ts` beside it. Panels are given as bytes from the start of a thread's scratch
+ * memory.
  */
 
-/** Where the heads of an operand or a result are. */
+/** The addresses of the heads of an operand or a result. */
 @unmanaged
-export class Place {
+export class HeadAddresses {
   /** The address of the first row of the first head. */
   at: usize;
   /** Bytes from one b, head and row to the next. */

@@ -4,7 +4,7 @@ import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { STRIP } from '../../kernels/interface/panel.ts';
 import { readable } from '../../operands/resident.ts';
 import type { HeadWork } from './compute-heads.ts';
-import { operandPlace, resultPlace } from './head-places.ts';
+import { operandAddresses, resultAddresses } from './head-addresses.ts';
 import { type HeadOperands, writeHeadNumbers } from './numbers.ts';
 import { hasSmallHeadGradients, smallHeadPlan } from './plan.ts';
 
@@ -24,14 +24,14 @@ export function backwardHeads(
   if (!results.dq || !results.dk || !results.dv) return null;
   const { B, Hq, Sq, Skv, Dqk, Dv } = forward;
   const { memory } = kernels;
-  const q = operandPlace(memory, forward.q, operands.q);
-  const k = operandPlace(memory, forward.k, operands.k);
-  const v = operandPlace(memory, forward.v, operands.v);
-  const o = operandPlace(memory, forward.o, operands.o);
-  const dO = operandPlace(memory, problem.dO, operands.dO);
-  const dq = resultPlace(memory, results.dq);
-  const dk = resultPlace(memory, results.dk);
-  const dv = resultPlace(memory, results.dv);
+  const q = operandAddresses(memory, forward.q, operands.q);
+  const k = operandAddresses(memory, forward.k, operands.k);
+  const v = operandAddresses(memory, forward.v, operands.v);
+  const o = operandAddresses(memory, forward.o, operands.o);
+  const dO = operandAddresses(memory, problem.dO, operands.dO);
+  const dq = resultAddresses(memory, results.dq);
+  const dk = resultAddresses(memory, results.dk);
+  const dv = resultAddresses(memory, results.dv);
   if (!q || !k || !v || !o || !dO || !dq || !dk || !dv) return null;
   const T = plan.columns;
   const rows = Math.ceil(Sq / STRIP) * STRIP;
@@ -44,7 +44,7 @@ export function backwardHeads(
       // dq, dk, dv; delta in f32 and, before, in f64.
       ...[rows * Dqk, keys * Dqk, keys * Dv, Sq, 2 * Sq],
     ],
-    places: [q, k, v, o, dO, dq, dk, dv],
+    addresses: [q, k, v, o, dO, dq, dk, dv],
   };
   return {
     pass: 'backwardHeads',

@@ -5,7 +5,7 @@ import { STRIP } from '../../kernels/interface/panel.ts';
 import { writable } from '../../operands/resident.ts';
 import type { ForwardResults } from '../forward/forward-results.ts';
 import type { HeadWork } from './compute-heads.ts';
-import { operandPlace, resultPlace } from './head-places.ts';
+import { operandAddresses, resultAddresses } from './head-addresses.ts';
 import { type HeadOperands, writeHeadNumbers } from './numbers.ts';
 import { smallHeadPlan } from './plan.ts';
 
@@ -23,10 +23,10 @@ export function forwardHeads(
   if (!plan) return null;
   const { B, Hq, Sq, Skv, Dqk, Dv } = problem;
   const { memory } = kernels;
-  const q = operandPlace(memory, problem.q, operands.q);
-  const k = operandPlace(memory, problem.k, operands.k);
-  const v = operandPlace(memory, problem.v, operands.v);
-  const o = resultPlace(memory, results.o);
+  const q = operandAddresses(memory, problem.q, operands.q);
+  const k = operandAddresses(memory, problem.k, operands.k);
+  const v = operandAddresses(memory, problem.v, operands.v);
+  const o = resultAddresses(memory, results.o);
   if (!q || !k || !v || !o) return null;
   const lse = writable(memory, results.lse);
   const rows = Math.ceil(Sq / STRIP) * STRIP;
@@ -35,7 +35,7 @@ export function forwardHeads(
     lse,
     // Packed k and v, the scores, o, and m and l (in f64) of the softmax.
     panels: [T * Dqk, T * Dv, rows * T, rows * Dv, Sq, 2 * Sq],
-    places: [q, k, v, o],
+    addresses: [q, k, v, o],
   };
   return {
     pass: 'forwardHeads',

@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '../../../attention/problem/problem.ts';
 import type { AllocateWords, Memory } from '../../kernels/memory/memory.ts';
-import type { HeadPlace } from './head-places.ts';
+import type { HeadAddresses } from './head-addresses.ts';
 import type { SmallHeadPlan } from './plan.ts';
 
 /** The memory that a pass over small heads reads and writes. */
@@ -10,7 +10,7 @@ export interface HeadOperands {
   /** The number of f32 in each panel of a thread's scratch memory. */
   readonly panels: readonly number[];
   /** The heads of operands and results. */
-  readonly places: readonly HeadPlace[];
+  readonly addresses: readonly HeadAddresses[];
 }
 
 /** The f32 in a cache line, at which panels begin. */
@@ -24,7 +24,7 @@ export function writeHeadNumbers(
   memory: Memory,
   { scale, Hq, Sq, Skv, Dqk, Dv }: AttentionProblem,
   { columns, ranges }: SmallHeadPlan,
-  { lse, panels, places }: HeadOperands,
+  { lse, panels, addresses }: HeadOperands,
   threads: number,
   allocate: AllocateWords,
 ): number {
@@ -32,7 +32,7 @@ export function writeHeadNumbers(
   const rangesAt = ranges ? allocate(ranges.length) : 0;
   const scratch = memory.scratch((threads * scratchBytes) / 4).at;
   const words = [Hq, Sq, Skv, Dqk, Dv, columns, rangesAt, lse, scratch, scratchBytes];
-  const at = allocate(1 + words.length + panels.length + 4 * places.length);
+  const at = allocate(1 + words.length + panels.length + 4 * addresses.length);
   const { f32, i32 } = memory;
   if (ranges) i32.set(ranges, rangesAt >>> 2);
   let to = at >>> 2;
@@ -43,11 +43,11 @@ export function writeHeadNumbers(
     i32[to++] = offset;
     offset += panelBytes(length);
   }
-  for (const place of places) {
-    i32[to++] = place.at;
-    i32[to++] = place.batch;
-    i32[to++] = place.head;
-    i32[to++] = place.row;
+  for (const { at: first, batch, head, row } of addresses) {
+    i32[to++] = first;
+    i32[to++] = batch;
+    i32[to++] = head;
+    i32[to++] = row;
   }
   return at;
 }

@@ -1,7 +1,8 @@
 import { createVisibility } from '../../../attention/host/visibility.ts';
-import type { AttentionProblem, BackwardProblem } from '../../../attention/problem/problem.ts';
+import { operandLayouts } from '../../../attention/operands/table.ts';
+import type { AttentionProblem, BackwardProblem, OperandDesc } from '../../../attention/problem/problem.ts';
+import { PANEL } from '../../kernels/interface/panel.ts';
 import { tileSizeOf } from '../tiles/tile-size.ts';
-import { hasPlainRows, isPlainProblem } from './head-places.ts';
 
 /** The plan of a problem in which the scores of each head are one tile. */
 export interface SmallHeadPlan {
@@ -35,6 +36,30 @@ function planSmallHeads(problem: AttentionProblem): SmallHeadPlan | null {
   if (!values.some(to => to > 0)) return null;
   const seesAll = values.every((end, n) => end === (n % 2 === 0 ? 0 : Skv));
   return { columns: size.columns, ranges: seesAll ? null : values };
+}
+
+/** Whether kernels can read the rows of an operand in place: contiguous f32 rows that fill whole panels. */
+function hasPlainRows({ dtype, starts, page, strides, shape }: OperandDesc): boolean {
+  return (
+    dtype === 'f32' && starts === 'strided' && page === null && strides[3] === 1 && shape[3] % PANEL === 0
+  );
+}
+
+/** The operands and results of a problem without masks, lengths and additional results. */
+const plainOperands: ReadonlySet<string> = new Set(['q', 'k', 'v', 'o', 'lse']);
+
+/**
+ * Whether scores are changed only by a scale and a band, each query head has its own head of k and v, all
+ * sequences have the full length, and o and lse are the only results.
+ */
+function isPlainProblem(problem: AttentionProblem): boolean {
+  const { Hq, Hk, Hv, scoreMod, softcap, maskMod, dropout, fp8 } = problem;
+  return (
+    Hq === Hk &&
+    Hq === Hv &&
+    [scoreMod, softcap, maskMod, dropout, fp8].every(change => change === null) &&
+    Object.keys(operandLayouts(problem)).every(name => plainOperands.has(name))
+  );
 }
 
 /**
