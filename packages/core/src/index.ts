@@ -34,7 +34,7 @@ export { checkBackwardProblem, checkForwardProblem, checkProblem } from './atten
 export { checkRules, type Rule, type RuleKind } from './attention/rules/rule.ts';
 export type * from './engine/engine.ts';
 export * from './errors.ts';
-export type { Mod, Place, ScoredPlace } from './expr/mods/mod.ts';
+export type { MaskModVariables, Mod, ScoreModVariables } from './expr/mods/mod.ts';
 export type * from './expr/nodes/expr.ts';
 export * from './layout/index.ts';
 export { type BlockAxis, type BlockScaleLayout, blockScaleShape, MXFP8_BLOCK } from './mxfp8/block-scales.ts';

@@ -15,12 +15,12 @@ interface Numbering {
 }
 
 function number(expr: Expr): Numbering {
-  const places = new Map<Expr, number>();
+  const indices = new Map<Expr, number>();
   const firsts = new Map<string, Expr>();
   const canonical = new Map<Expr, Expr>();
   const list: FlatNode[] = [];
   for (const e of checkedNodes(expr)) {
-    const node: FlatNode = [e.kind, e.type, detailOf(e), ...operands(e).map(x => places.get(x) ?? 0)];
+    const node: FlatNode = [e.kind, e.type, detailOf(e), ...operands(e).map(x => indices.get(x) ?? 0)];
     const key = JSON.stringify(node);
     const first = firsts.get(key);
     if (!first) {
@@ -28,7 +28,7 @@ function number(expr: Expr): Numbering {
       list.push(node);
     }
     canonical.set(e, first ?? e);
-    places.set(e, (first && places.get(first)) ?? list.length - 1);
+    indices.set(e, (first && indices.get(first)) ?? list.length - 1);
   }
   return { canonical, list };
 }
@@ -42,8 +42,8 @@ function detailOf(e: Expr): string | number {
 }
 
 /**
- * Maps every node to the first node with the same text. Nodes that map to the same node have the same value
- * everywhere.
+ * Maps every node to the first node with the same text. Nodes that map to the same node always have the same
+ * value.
  */
 export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
   return number(expr).canonical;
@@ -68,18 +68,19 @@ export function unflatten(list: readonly FlatNode[]): Expr {
   if (!Array.isArray(list)) throw invalidExpression('list', `${describeValue(list)} is not a list of nodes`);
   for (const node of list) {
     if (!Array.isArray(node)) throw invalidExpression('list', `${describeValue(node)} is not a node`);
-    const [kind, type, detail, ...places] = node;
-    if (!places.every(place => Number.isInteger(place) && place >= 0 && place < made.length)) {
+    const [kind, type, detail, ...indices] = node;
+    if (!indices.every(n => Number.isInteger(n) && n >= 0 && n < made.length)) {
       throw invalidExpression('list', 'a node has an operand that does not precede it');
     }
-    const [a, b, c] = places.map(place => made[place]);
+    const inputs = indices.map(n => made[n]);
+    const [a, b, c] = inputs;
     const details = {
       constant: { value: detail === '-0' ? -0 : detail },
       variable: { name: detail },
       unary: { op: detail, a },
       binary: { op: detail, a, b },
       select: { condition: a, whenTrue: b, whenFalse: c },
-      load: { name: detail, index: places.map(place => made[place]) },
+      load: { name: detail, index: inputs },
     };
     if (typeof kind !== 'string' || !Object.hasOwn(details, kind)) {
       throw invalidExpression('list', `${describeValue(kind)} is not a kind of node`);

@@ -26,7 +26,7 @@ export function differentiate(expr: Expr): Expr {
 }
 
 /**
- * ∂ expr / ∂ element for every place where the expression reads the captured tensor `name` (of floats). The
+ * ∂ expr / ∂ element for every load of the captured tensor `name` (of floats) in the expression. The
  * gradient of an element is the sum over all (b, h, q, kv), and over all entries whose index is that element,
  * of `partial` times the gradient of the expression. Entries whose partial is 0 everywhere are left out. If a
  * partial is 0, for example under a condition that is false, its index may be outside the tensor and must

@@ -4,7 +4,7 @@ import type { Expr, ExprType, VariableName } from '../nodes/expr.ts';
 import { binaryFunction, unaryFunction } from '../nodes/operators.ts';
 import { operands } from '../nodes/walk.ts';
 
-/** The value of an expression at one place of the score matrix; a bool is 0 or 1. */
+/** The value of an expression for one pair of a query and a key; a bool is 0 or 1. */
 export type Evaluate = (score: number, b: number, h: number, q: number, kv: number) => number;
 
 /**
@@ -29,21 +29,21 @@ const noLoaders: Loaders = name => {
  */
 export function compile(expr: Expr, loaders: Loaders = noLoaders): Evaluate {
   const all = checkedNodes(expr);
-  const places = new Map(Array.from(all, (e, n) => [e, n + variables.length]));
-  const placeOf = (e: Expr): number =>
-    e.kind === 'variable' ? variables.indexOf(e.name) : (places.get(e) ?? 0);
-  /** The values of the variables, followed by the values of the nodes. */
+  const slots = new Map(Array.from(all, (e, n) => [e, n + variables.length]));
+  const slotOf = (e: Expr): number =>
+    e.kind === 'variable' ? variables.indexOf(e.name) : (slots.get(e) ?? 0);
+  /** By slot: the values of the variables, followed by the values of the nodes. */
   const values = new Float64Array(variables.length + all.length);
   const deferred = deferredNodes(all);
   const steps: Step[] = [];
   const later: Later[] = [];
   for (const e of all) {
-    const at = operands(e).map(placeOf);
-    const step = nodeStep(e, values, placeOf(e), at, loaders);
-    if (deferred.has(e)) later[placeOf(e)] = { step, needs: neededOperands(e, values, at) };
+    const inputs = operands(e).map(slotOf);
+    const step = nodeStep(e, values, slotOf(e), inputs, loaders);
+    if (deferred.has(e)) later[slotOf(e)] = { step, needs: neededOperands(e, values, inputs) };
     else steps.push(step);
   }
-  const result = placeOf(expr);
+  const result = slotOf(expr);
   const finish = onDemand(later, result);
   return (score, b, h, q, kv) => {
     values[0] = score;
@@ -64,10 +64,10 @@ function nodeStep(
   e: Expr,
   values: Float64Array,
   at: number,
-  places: readonly number[],
+  inputs: readonly number[],
   loaders: Loaders,
 ): Step {
-  const [a, b, c] = places;
+  const [a, b, c] = inputs;
   switch (e.kind) {
     case 'constant':
       values[at] = Number(e.value);
@@ -92,17 +92,17 @@ function nodeStep(
       };
     case 'load': {
       const read = loaders(e.name);
-      const index = places.map(() => 0);
+      const index = inputs.map(() => 0);
       const convert = loadConversions[e.type];
       return () => {
-        for (let d = 0; d < places.length; d++) index[d] = values[places[d]];
+        for (let d = 0; d < inputs.length; d++) index[d] = values[inputs[d]];
         values[at] = convert(read(index));
       };
     }
   }
 }
 
-/** Convert an element that was read to the type of the load. */
+/** Converts an element that was read to the type of the load. */
 export const loadConversions: Readonly<Record<ExprType, (x: number) => number>> = {
   f32: x => x,
   i32: x => x | 0,
@@ -113,15 +113,15 @@ export const loadConversions: Readonly<Record<ExprType, (x: number) => number>> 
 interface Later {
   readonly step: Step;
   /**
-   * The indices of the values that this node depends on now. The first value of a `select`, `and` or `or`
+   * The slots of the values that this node depends on now. The first value of a `select`, `and` or `or`
    * decides which others it depends on.
    */
   readonly needs: () => readonly number[];
 }
 
-function neededOperands(e: Expr, values: Float64Array, places: readonly number[]): Later['needs'] {
-  if (!isLazy(e)) return () => places;
-  const [a, b, c] = places;
+function neededOperands(e: Expr, values: Float64Array, inputs: readonly number[]): Later['needs'] {
+  if (!isLazy(e)) return () => inputs;
+  const [a, b, c] = inputs;
   const all = [a, b];
   const [whenTrue, whenFalse] =
     e.kind === 'select' ? [all, [a, c]] : e.op === 'and' ? [all, [a]] : [[a], all];
@@ -150,13 +150,13 @@ function isLazy(e: Expr): e is Extract<Expr, { readonly kind: 'select' | 'binary
   return e.kind === 'select' || (e.kind === 'binary' && (e.op === 'and' || e.op === 'or'));
 }
 
-/** Computes a result and those deferred nodes that it needs, each once per call. */
+/** Computes a result and the deferred nodes that it needs, each once per call. */
 function onDemand(later: readonly Later[], result: number): Step {
   if (!(result in later)) return () => {};
   let call = 0;
   const doneIn = new Float64Array(later.length);
   const stack: number[] = [];
-  const isMissing = (place: number): boolean => later[place] !== undefined && doneIn[place] !== call;
+  const isMissing = (slot: number): boolean => later[slot] !== undefined && doneIn[slot] !== call;
   return () => {
     call++;
     // An earlier call may have thrown.

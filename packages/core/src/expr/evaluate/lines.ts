@@ -4,28 +4,28 @@ import { binaryFunction, unaryFunction } from '../nodes/operators.ts';
 import { operands } from '../nodes/walk.ts';
 
 /**
- * Returns the values of an expression along the line at a place; a bool is 0 or 1. The array is reused for
- * the next line.
+ * Returns the values of an expression along the line that starts at an index; a bool is 0 or 1. The array is
+ * reused for the next line.
  */
-export type EvaluateLine<P> = (place: P) => Float64Array;
+export type EvaluateLine<I> = (start: I) => Float64Array;
 
 /** Reads a variable or a load along a line. */
-export interface Leaf<P> {
+export interface Leaf<I> {
   /** Whether the values differ along the line. */
   readonly varies: boolean;
-  /** Writes the first `count` values of the line at a place. */
-  fill(out: Float64Array, count: number, place: P): void;
+  /** Writes the first `count` values of the line that starts at an index. */
+  fill(out: Float64Array, count: number, start: I): void;
 }
 
 /** Makes the leaf of a variable or of a load, given the lines of its indices. */
-export type LeafOf<P> = (
+export type LeafOf<I> = (
   e: LoadExpr | Extract<Expr, { kind: 'variable' }>,
   index: readonly Line[],
-) => Leaf<P>;
+) => Leaf<I>;
 
 /**
- * The values of a node along a line: one for each place or, if the node does not vary, one value that holds
- * for all places.
+ * The values of a node along a line: one for each element or, if the node does not vary, one value that holds
+ * for all elements.
  */
 export interface Line {
   readonly varies: boolean;
@@ -33,16 +33,16 @@ export interface Line {
 }
 
 /**
- * Compiles an expression to f64 loops along lines of `width` places, node by node: each node that varies
+ * Compiles an expression to f64 loops along lines of `width` elements, node by node: each node that varies
  * along a line becomes a loop over the line, and any other node is evaluated once. All operands are
  * evaluated, including those that a `select` does not choose.
  * @throws InvalidArgumentError for an invalid expression; the errors of `leafOf`.
  */
-export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): EvaluateLine<P> {
+export function compileLines<I>(expr: Expr, width: number, leafOf: LeafOf<I>): EvaluateLine<I> {
   const canonical = canonicalNodes(expr);
   const lines = new Map<Expr, Line>();
   const lineOf = (e: Expr): Line => lines.get(canonical.get(e) ?? e) ?? { varies: false, values: noValues };
-  const steps: ((place: P) => void)[] = [];
+  const steps: ((start: I) => void)[] = [];
   for (const e of new Set(canonical.values())) {
     const inputs = operands(e).map(lineOf);
     const values = new Float64Array(width);
@@ -56,15 +56,15 @@ export function compileLines<P>(expr: Expr, width: number, leafOf: LeafOf<P>): E
         : { varies: inputs.some(line => line.varies), fill: nodeFill(e, inputs) };
     const { varies } = leaf;
     const count = varies ? width : Math.min(width, 1);
-    steps.push(place => {
-      leaf.fill(values, count, place);
+    steps.push(start => {
+      leaf.fill(values, count, start);
       if (!varies) values.fill(values[0]);
     });
     lines.set(e, { varies, values });
   }
   const { values } = lineOf(expr);
-  return place => {
-    for (const step of steps) step(place);
+  return start => {
+    for (const step of steps) step(start);
     return values;
   };
 }

@@ -17,7 +17,7 @@ type Row = readonly [b: number, h: number, q: number];
 
 /**
  * Compiles an expression that does not read the score for evaluation row by row, with the values of `compile`
- * at every place.
+ * for every pair.
  * @param n keys per row.
  * @throws as `compile` and `hostLoaders`; for an index outside a tensor only if the value is needed.
  */
@@ -25,7 +25,7 @@ export function compileRows(expr: Expr, captures: Readonly<Record<string, Tensor
   checkedNodes(expr);
   const loaders = hostLoaders(captures);
   let exact: ReturnType<typeof compile> | undefined;
-  // A condition may guard a load. A row in which any load leaves its tensor is evaluated place by place.
+  // A condition may guard a load. A row in which any load leaves its tensor is evaluated pair by pair.
   let isInside = true;
   const leafOf: LeafOf<Row> = (e, index) => {
     if (e.kind === 'variable') return variableLeaf(e.name);
@@ -67,9 +67,9 @@ function variableLeaf(name: string): Leaf<Row> {
   const which = ['b', 'h', 'q'].indexOf(name);
   return {
     varies,
-    fill(out, count, place) {
+    fill(out, count, row) {
       if (varies) for (let kv = 0; kv < count; kv++) out[kv] = kv;
-      else out[0] = which < 0 ? NaN : place[which];
+      else out[0] = which < 0 ? NaN : row[which];
     },
   };
 }

@@ -3,7 +3,7 @@ import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
 import { abs, and, eq, ge, le, load, lt, mod, or, sub } from '../build.ts';
 import type { BoolExpr, Expr, NumericExpr } from '../nodes/expr.ts';
-import { type Mod, maskMod, type Place } from './mod.ts';
+import { type MaskModVariables, type Mod, maskMod } from './mod.ts';
 
 /** Each query sees the keys up to its own position (top-left causal). */
 export function causalMask(): Mod<never> {
@@ -29,16 +29,18 @@ export function slidingWindowMask(window: { readonly left: number; readonly righ
 export function prefixLmMask(length: number): Mod<never>;
 export function prefixLmMask<T extends TensorDesc>(length: T): Mod<T>;
 export function prefixLmMask<T extends TensorDesc>(length: number | T): Mod<T> {
-  const mask = ({ q, kv }: Place, prefix: NumericExpr | number) => or(lt(kv, prefix), ge(q, kv));
+  const mask = ({ q, kv }: MaskModVariables, prefix: NumericExpr | number) => or(lt(kv, prefix), ge(q, kv));
   if (typeof length === 'number') {
     checkCount('length', length, 0);
-    return maskMod(place => mask(place, length));
+    return maskMod(variables => mask(variables, length));
   }
   checkTensor('length', length);
   if (length.shape.length !== 1) {
     throw new InvalidShapeError('length', `must have shape (B), got [${length.shape}]`);
   }
-  return maskMod(place => mask(place, load('prefixLengths', [place.b], 'i32')), { prefixLengths: length });
+  return maskMod(variables => mask(variables, load('prefixLengths', [variables.b], 'i32')), {
+    prefixLengths: length,
+  });
 }
 
 /**

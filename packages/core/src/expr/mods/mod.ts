@@ -40,11 +40,11 @@ function guarded<T extends Readonly<Record<string, NumericExpr>>>(variables: T):
   return Object.fromEntries(Object.entries(variables).map(guard)) as T;
 }
 
-/** A place in the score matrix: batch entry, query head, query and key; all i32. */
-export type Place = Readonly<Record<'b' | 'h' | 'q' | 'kv', NumericExpr>>;
+/** The variables of a mask mod: the indices of the batch entry, query head, query and key; all i32. */
+export type MaskModVariables = Readonly<Record<'b' | 'h' | 'q' | 'kv', NumericExpr>>;
 
-/** A place, and the score there: q·k times scale, f32. */
-export interface ScoredPlace extends Place {
+/** The variables of a score mod: the indices of a pair, and its score. */
+export interface ScoreModVariables extends MaskModVariables {
   /** q·k times scale, f32. */
   readonly score: NumericExpr;
 }
@@ -57,7 +57,7 @@ export interface ScoredPlace extends Place {
  * does not accept, or if the function applies an operator of JavaScript to a variable (`q >= kv`).
  */
 export function scoreMod<T = never>(
-  build: (place: ScoredPlace) => NumericExpr | number,
+  build: (variables: ScoreModVariables) => NumericExpr | number,
   captures?: Readonly<Record<string, T>>,
 ): Mod<T> {
   checkFunction('build', build);
@@ -75,7 +75,7 @@ export function scoreMod<T = never>(
  * does not accept, or if the function applies an operator of JavaScript to a variable (`q >= kv`).
  */
 export function maskMod<T = never>(
-  build: (place: Place) => BoolExpr | boolean,
+  build: (variables: MaskModVariables) => BoolExpr | boolean,
   captures?: Readonly<Record<string, T>>,
 ): Mod<T> {
   checkFunction('build', build);

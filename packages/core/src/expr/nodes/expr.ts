@@ -2,8 +2,8 @@
 export type ExprType = 'f32' | 'i32' | 'bool';
 
 /**
- * The variables that a mod may read: the score at this stage (f32), and the batch, query head, query and key
- * index of its place (i32).
+ * The variables that a mod may read: the score at this stage (f32), and the indices of its batch entry, query
+ * head, query and key (i32).
  */
 export type VariableName = 'score' | 'b' | 'h' | 'q' | 'kv';
 

@@ -127,8 +127,9 @@ describe('score mods', () => {
     expect(got.lse.get(0, 0, 1)).toBe(-Infinity);
   });
 
-  const shown = ({ q, kv }: e.ScoredPlace): e.BoolExpr => e.and(e.gt(q, 2), e.ge(q, kv));
-  const hiding = (place: e.ScoredPlace): e.NumericExpr => select(shown(place), place.score, -Infinity);
+  const shown = ({ q, kv }: e.ScoreModVariables): e.BoolExpr => e.and(e.gt(q, 2), e.ge(q, kv));
+  const hiding = (variables: e.ScoreModVariables): e.NumericExpr =>
+    select(shown(variables), variables.score, -Infinity);
   /** −∞ above the diagonal; in row 5, −∞ everywhere; in row 6, the lowest finite number elsewhere. */
   const table = Tensor.from(
     Array.from({ length: S * S }, (_, n) => {
@@ -139,7 +140,7 @@ describe('score mods', () => {
     [S, S],
   );
   /** One mod for each head, so that one kernel contains all of them. */
-  const perHead: readonly ((place: e.ScoredPlace) => e.NumericExpr)[] = [
+  const perHead: readonly ((variables: e.ScoreModVariables) => e.NumericExpr)[] = [
     place => mul(hiding(place), 0.5),
     place => div(hiding(place), 8),
     place => mul(hiding(place), 10),

@@ -11,7 +11,7 @@ import {
   type Mod,
   mul,
   or,
-  type ScoredPlace,
+  type ScoreModVariables,
   scoreMod,
   select,
   softcapMod,
@@ -72,8 +72,8 @@ export function scoreProgram(c: Concrete): Mod<Tensor> | null {
   throw new Error(`the score program '${score_mod}' is not known to the runner`);
 }
 
-function keep(condition: (place: ScoredPlace) => BoolOperand): Mod<Tensor> {
-  return scoreMod<Tensor>(place => select(condition(place), place.score, dropped));
+function keep(condition: (variables: ScoreModVariables) => BoolOperand): Mod<Tensor> {
+  return scoreMod<Tensor>(variables => select(condition(variables), variables.score, dropped));
 }
 
 /** The numbers of the program come from the flags beside it, if there are any. */
@@ -96,7 +96,7 @@ function documents(c: Concrete): Mod<Tensor> {
   const ids = drawBytes(c, 'documents', count)
     .map(byte => from + (byte % (to - from)))
     .sort((a, b) => a - b);
-  const at = (s: ScoredPlace['q']) => load('documents', [s], 'i32');
+  const at = (s: ScoreModVariables['q']) => load('documents', [s], 'i32');
   return scoreMod<Tensor>(({ score, q, kv }) => select(eq(at(q), at(kv)), score, dropped), {
     documents: Tensor.from(ids, [ids.length], { dtype: 'i32' }),
   });

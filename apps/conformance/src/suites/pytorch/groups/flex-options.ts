@@ -7,7 +7,7 @@ import {
   type Mod,
   maskMod,
   type NumericExpr,
-  type ScoredPlace,
+  type ScoreModVariables,
   scoreMod,
   select,
 } from '@tilewise/core/expr';
@@ -16,7 +16,7 @@ import type { PointDims } from '../point.ts';
 import { normalTensor } from './torch.ts';
 
 /** Computes a score from the score and its indices. */
-export type Score = (place: ScoredPlace) => NumericExpr | number;
+export type Score = (variables: ScoreModVariables) => NumericExpr | number;
 
 const hidden = constant(-Infinity, 'f32');
 /** The score if a condition holds; otherwise the pair is hidden. */
@@ -39,10 +39,10 @@ export const sameDocument = (S: number): Mod<Tensor> => {
 export const added =
   (
     shapeOf: (shape: PointDims) => readonly number[],
-    index: (place: ScoredPlace, shape: PointDims) => NumericExpr[],
+    index: (variables: ScoreModVariables, shape: PointDims) => NumericExpr[],
   ): MakeOptions =>
   (stream, shape, dtype) => ({
-    scoreMod: scoreMod<Tensor>(place => add(place.score, load('bias', index(place, shape))), {
+    scoreMod: scoreMod<Tensor>(variables => add(variables.score, load('bias', index(variables, shape))), {
       bias: normalTensor(stream, shapeOf(shape), dtype),
     }),
   });
