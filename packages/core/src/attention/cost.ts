@@ -128,9 +128,9 @@ function traffic(
   };
 }
 
-function sumOver(B: number, of: (b: number) => number): number {
+function sumOver(B: number, term: (b: number) => number): number {
   let sum = 0;
-  for (let b = 0; b < B; b++) sum += of(b);
+  for (let b = 0; b < B; b++) sum += term(b);
   return sum;
 }
 

@@ -1,4 +1,4 @@
-/** Work on certain tensors, which are read and written in place. */
+/** Work that is bound to its tensors, which it reads and writes in place. */
 export interface BoundWork {
   /** Runs the work once. */
   run(): void;

@@ -7,7 +7,7 @@ export function inputName(n: number): string {
 }
 
 /**
- * The element of input n at the place that is being computed, with the input broadcast to the output's shape;
+ * The element of input n at the index that is being computed, with the input broadcast to the output's shape;
  * read as a float unless `type` says otherwise.
  */
 export function input(n: number, type?: 'f32' | 'i32'): NumericExpr;
@@ -24,7 +24,7 @@ export function inputAt(n: number, index: readonly Operand[], type: ExprType = '
   return type === 'bool' ? load(inputName(n), index, type) : load(inputName(n), index, type);
 }
 
-/** The index, along dimension d, of the place that is being computed; i32. */
+/** The index of the element that is being computed, along dimension d; i32. */
 export function coordinate(d: number): NumericExpr {
   return load('coordinate', [d], 'i32');
 }

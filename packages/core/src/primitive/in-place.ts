@@ -7,7 +7,7 @@ import type { Primitive } from './primitive.ts';
 
 /**
  * Whether an output of a primitive may share the memory of an input. The primitive must consist of maps only,
- * which read the input only at the place that they write. The elements must be whole words, because other
+ * which read the input only at the index that they write. The elements must be whole words, because other
  * lanes write the neighbours within a word.
  * @param inputs the tensors that the primitive reads.
  * @param at the index of the input.

@@ -30,7 +30,7 @@ export interface PreparedAttention<T> {
    */
   run(tensors: Readonly<Record<string, T>>, options?: AttentionRun<T>): Promise<void> | void;
   /**
-   * Prepares further for runs on certain tensors with certain numbers; see `bind` of a prepared primitive.
+   * Prepares repeated runs on given tensors with given numbers; see `bind` of a prepared primitive.
    */
   bind?(tensors: Readonly<Record<string, T>>, options?: AttentionRun<T>): BoundWork | null;
   /** Frees the resources that the engine holds for it. */

@@ -22,8 +22,8 @@ export interface PreparedPrimitive<T> {
    */
   run(inputs: readonly T[], outputs: readonly T[], workspace?: T): void;
   /**
-   * Prepares further for runs on certain tensors, with a workspace as for `run`. The returned work must not
-   * run after one of them or the workspace has been released. Null, or absent, if this saves nothing.
+   * Prepares repeated runs on given tensors, with a workspace as for `run`. The returned work must not run
+   * after one of the tensors or the workspace has been released. Null, or absent, if this saves nothing.
    */
   bind?(inputs: readonly T[], outputs: readonly T[], workspace?: T): BoundWork | null;
   /** Frees the resources that a device holds for it. */
@@ -88,7 +88,7 @@ export interface TensorEngine<T extends TensorDesc = TensorDesc> extends Engine<
    */
   batch(work: () => void): void;
   /**
-   * Replaces the content of a tensor from `upload` by that of a host tensor of the same dtype, shape and
+   * Replaces the contents of a tensor from `upload` by those of a host tensor of the same dtype, shape and
    * strides, after all work that has been submitted. Returns false, and writes nothing, if the tensors differ
    * in one of these, if the tensor is a view, if work that may use the tensor waits to be submitted or, on
    * the host, is not done, or if `upload` would return the host tensor itself. Absent from engines that use

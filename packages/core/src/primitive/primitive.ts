@@ -1,9 +1,9 @@
 import type { Expr } from '../expr/nodes/expr.ts';
 
 /**
- * Computes each element of the output from the elements of the inputs at the same place. The inputs are
+ * Computes each element of the output from the elements of the inputs at the same index. The inputs are
  * broadcast to the output's shape as in NumPy. `value` reads them with `input(n)`, reads any of them at
- * another place with `inputAt(n, index)`, and reads its own place with `coordinate(d)`.
+ * another index with `inputAt(n, index)`, and reads its own index with `coordinate(d)`.
  *
  * A float that is stored in an integer dtype is rounded to nearest (ties to even) and saturated. A device may
  * saturate to the f32 next to the limit of i32 or u32, and store anything for NaN.
@@ -57,7 +57,7 @@ export interface RowsPrimitive {
  * With `terms`, C is a sum of that many products, each with its own K: the inputs start with A₀, B₀, A₁, B₁,
  * …
  *
- * With `result`, C is this expression at each place. The expression reads the product like an additional
+ * With `result`, each element of C is this expression. The expression reads the product like an additional
  * input, `input(inputs.length)`, and may read the inputs after the matrices, which are broadcast to C.
  */
 export interface MatMulPrimitive {
@@ -110,7 +110,7 @@ export interface ScatterAddPrimitive {
  */
 export interface TensorScatterPrimitive {
   readonly kind: 'tensor-scatter';
-  /** The dimension along which the update is placed. */
+  /** The dimension along which `first` counts. */
   readonly axis: number;
 }
 

@@ -16,14 +16,14 @@ export interface CaptureDerivative {
   readonly value: number;
 }
 
-/** A score mod as functions of the scaled score and its place (b, h, i, j), in f64. */
+/** A score mod as functions of the scaled score of a pair (b, h, i, j), in f64. */
 export interface ScoreMod {
   readonly value: Evaluate;
   /** ∂ value / ∂ score. */
   readonly derivative: Evaluate;
   /** The captured tensors that the mod loads floats from. */
   readonly differentiableCaptures: readonly string[];
-  /** ∂ value / ∂ each captured element that the mod loads at a place, unless it is 0. */
+  /** ∂ value / ∂ each captured element that the mod loads for a pair, unless it is 0. */
   captureDerivatives(x: number, b: number, h: number, i: number, j: number): readonly CaptureDerivative[];
 }
 

@@ -1,6 +1,6 @@
 /** The size of each dimension, outermost first. */
 export type Shape = readonly number[];
-/** For each dimension, the number of elements to step. */
+/** For each dimension, the elements from one index to the next. */
 export type Strides = readonly number[];
 
 /** Product of the extents. */

@@ -67,7 +67,8 @@ export function bytesSpanned(desc: TensorDesc): number {
   return elementsSpanned(desc) * dtypeTraits[desc.dtype].bytes;
 }
 
-function areCounts(list: unknown): boolean {
+/** Whether a value is a list of at most `MAX_RANK` non-negative safe integers, as shapes and strides are. */
+export function areCounts(list: unknown): boolean {
   if (!isList(list) || list.length > MAX_RANK) return false;
   // Every tensor comes through here, so it allocates nothing.
   for (let d = 0; d < list.length; d++) {

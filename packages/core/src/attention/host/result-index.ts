@@ -5,7 +5,7 @@ import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../problem/pr
 import { type SequenceSide, sequenceStart } from './sequences.ts';
 
 /** Maps the indices of an element in the problem to its index in the tensor. */
-export type ElementIndex = (...place: number[]) => number;
+export type ElementIndex = (...indices: number[]) => number;
 
 /**
  * The index of element (b, h, s, 0) of an operand in a tensor of the operand's caller shape.

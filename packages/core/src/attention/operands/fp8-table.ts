@@ -40,8 +40,8 @@ export const mxfp8OperandTable: Readonly<Record<string, OperandRow>> = /* @__PUR
       ...{ ...access, form: 'tensor', dtypes },
       layout: problem => (problem.fp8?.kind === 'blocks' ? layout(problem, problem.fp8.layout) : null),
     });
-    const scalesRow = row(codes, (problem, of) =>
-      contiguousLayout(codes, blockScaleShape(mxfp8Shape(problem, name), axis, of)),
+    const scalesRow = row(codes, (problem, scaleLayout) =>
+      contiguousLayout(codes, blockScaleShape(mxfp8Shape(problem, name), axis, scaleLayout)),
     );
     const valuesRow = row(f8, problem => contiguousLayout([problem.q.dtype], mxfp8Shape(problem, name)));
     return [[`mxfp8.${scales}`, scalesRow], ...(isRounded(name) ? [[`mxfp8.${name}`, valuesRow]] : [])];

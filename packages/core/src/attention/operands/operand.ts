@@ -52,7 +52,7 @@ export interface Footprint {
   readonly rows: FootprintDim;
   /** Whether the rows are those of queries or of keys. */
   readonly side: 'q' | 'kv';
-  /** The number of consecutive elements from such an offset on. */
+  /** The number of consecutive elements from each of these offsets on. */
   readonly inner: number;
 }
 

@@ -64,14 +64,14 @@ describe.each(Object.entries(options))('prepared attention, %s', (_name, option)
     };
     const made = await engine.sdpaBackward(inputs, backOptions);
     const back = normaliseBackward(inputs, backOptions);
-    const places = Object.fromEntries(gradients.map(name => [name, amid(made[name])]));
+    const targets = Object.fromEntries(gradients.map(name => [name, amid(made[name])]));
     const preparedBackward = engine.prepareAttention?.(back.problem);
     const bytes = preparedBackward?.workspaceBytes ?? 0;
     const workspace = Tensor.zeros([bytes / 4 + 1]);
     workspace.data.fill(7);
     const backTensors = back.operands as unknown as Readonly<Record<string, Tensor>>;
-    await preparedBackward?.run({ ...backTensors, ...places }, { workspace });
-    for (const [name, t] of Object.entries(places)) {
+    await preparedBackward?.run({ ...backTensors, ...targets }, { workspace });
+    for (const [name, t] of Object.entries(targets)) {
       expect(t.toFloat32(), name).toEqual(made[name as 'dq'].toFloat32());
       expect([...t.data.subarray(0, 4), ...t.data.subarray(4 + t.size)], name).toEqual(new Array(8).fill(7));
     }

@@ -15,8 +15,8 @@ import { Tensor } from '../../tensor/tensor.ts';
 import { partOf } from '../kernels/memory/resident-tensors.ts';
 import {
   type AllocateBytes,
-  type BackwardPlaces,
   type BackwardResults,
+  type BackwardTargets,
   sumBytes,
 } from './backward/backward.ts';
 import { createCheckTensors } from './check-tensors.ts';
@@ -35,7 +35,7 @@ export type RunForward = (
 export type RunBackward = (
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
-  places?: BackwardPlaces,
+  targets?: BackwardTargets,
 ) => BackwardResults | Promise<BackwardResults>;
 
 /** Binds forward attention to tensors; null if that saves nothing. */
@@ -122,8 +122,8 @@ export function preparedBackward(
 }
 
 /**
- * A problem with the numbers of one run; the same object if they do not change it, because plans are cached
- * by problem.
+ * A problem with the numbers of one run. Returns the given problem if the numbers do not change it, because
+ * plans are cached by problem.
  */
 function withNumbers(
   problem: AttentionProblem,
@@ -169,12 +169,12 @@ function elementOf({ data, offset, dtype }: Tensor, n: number): Tensor {
  */
 function deliver(results: Readonly<Partial<Record<string, Tensor>>>, tensors: Tensors): void {
   const largest = (name: string): number => (fp8AmaxNames as readonly string[]).indexOf(name);
-  const places = Object.keys(results).map(name => (largest(name) < 0 ? name : 'fp8'));
-  checkStorage(Object.fromEntries(places.map(place => [place, tensors[place]])));
+  const targets = Object.keys(results).map(name => (largest(name) < 0 ? name : 'fp8'));
+  checkStorage(Object.fromEntries(targets.map(name => [name, tensors[name]])));
   for (const [name, result] of Object.entries(results)) {
     if (!result) continue;
-    const place = largest(name);
-    const to = place < 0 ? tensors[name] : elementOf(tensors.fp8, fp8ScalarNames.length + place);
+    const n = largest(name);
+    const to = n < 0 ? tensors[name] : elementOf(tensors.fp8, fp8ScalarNames.length + n);
     if (!to || to.data.buffer === result.data.buffer) continue;
     const { data, offset } = result;
     copyStrided(to.shape, { data, offset, strides: contiguousStrides(to.shape) }, to);

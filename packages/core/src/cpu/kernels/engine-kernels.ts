@@ -6,10 +6,12 @@ import type { EngineModules } from './wasm/engine-functions.ts';
 import { headModules } from './wasm/head-kernels.ts';
 import { operationModules, withOperations } from './wasm/operation-kernels.ts';
 
-/** The kernels of engines, including those of the primitives; engines store tensors in their memory. */
+/**
+ * The kernels of engines, with those of the primitives. Engines store tensors in the memory of these kernels.
+ */
 export const engineKernels: KernelLender = /* @__PURE__ */ createKernelLender(createEngineKernels);
 
-/** Kernels, including those of the primitives, with their own memory. */
+/** Kernels, with those of the primitives, in their own memory. */
 export function createEngineKernels(variant: Variant): Kernels {
   return withOperations(createKernels(variant));
 }

@@ -50,15 +50,19 @@ export function createRowResult(
 ): RowResult {
   // (B, H, S, D), like the problem's own order of strides.
   const strides = desc.starts === 'strided' ? (tensor.strides as OperandDesc['strides']) : undefined;
-  const place = operandIndex(desc, side, raggedOffsets, strides);
+  const indexOf = operandIndex(desc, side, raggedOffsets, strides);
   const D = desc.shape[3];
   const width = padded(D);
   const storeRows = createStoreRows(kernels, tensor, 64 * width);
   return {
     store(b, h, s0, count, at) {
-      const to = place(b, h, s0);
+      const to = indexOf(b, h, s0);
       // The rows of a result have a constant stride.
-      storeRows(at, count, D, width, { at: to, rowStep: place(b, h, s0 + 1) - to, step: strides?.[3] ?? 1 });
+      storeRows(at, count, D, width, {
+        at: to,
+        rowStep: indexOf(b, h, s0 + 1) - to,
+        step: strides?.[3] ?? 1,
+      });
     },
   };
 }
@@ -86,6 +90,6 @@ export function createStatistic(
   problem: AttentionProblem,
   side: SequenceSide,
 ): SetStatistic {
-  const place = rowIndex(problem, side);
-  return (b, h, i0, values) => data.set(values, place(b, h, i0));
+  const indexOf = rowIndex(problem, side);
+  return (b, h, i0, values) => data.set(values, indexOf(b, h, i0));
 }

@@ -4,8 +4,8 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
 import { padded } from '../kernels/interface/panel.ts';
 
-/** Where rows are stored in the data of a tensor: element c of row r at index `at + r·rowStep + c·step`. */
-export interface RowPlace {
+/** Rows in the data of a tensor: element c of row r is at index `at + r·rowStep + c·step`. */
+export interface TensorRows {
   readonly at: number;
   readonly rowStep: number;
   readonly step: number;
@@ -15,7 +15,7 @@ export interface RowPlace {
  * Rounds `rows` rows of `columns` f32, from an address on and `pitch` numbers apart, to the dtype of a
  * tensor, and stores them in it.
  */
-export type StoreRows = (at: number, rows: number, columns: number, pitch: number, to: RowPlace) => void;
+export type StoreRows = (at: number, rows: number, columns: number, pitch: number, to: TensorRows) => void;
 
 /**
  * Makes a function that stores rows in a tensor; at most `most` numbers, gaps included, are rounded at once.
@@ -33,11 +33,11 @@ export function createStoreRows(
     for (let r = 0; r < rows; r += atOnce) {
       const count = Math.min(atOnce, rows - r);
       const first = encoder.encode(at + 4 * pitch * r, count * pitch);
-      const place = { ...to, at: to.at + r * to.rowStep };
-      if (own < 0) copyRows(encoder.values(), first, count, columns, pitch, data, place);
+      const target = { ...to, at: to.at + r * to.rowStep };
+      if (own < 0) copyRows(encoder.values(), first, count, columns, pitch, data, target);
       else {
-        place.at += own >>> 2;
-        copyRows(memory.f32, first, count, columns, pitch, memory.f32, place);
+        target.at += own >>> 2;
+        copyRows(memory.f32, first, count, columns, pitch, memory.f32, target);
       }
     }
   };
@@ -50,7 +50,7 @@ function copyRows(
   columns: number,
   pitch: number,
   data: TypedArray,
-  { at, rowStep, step }: RowPlace,
+  { at, rowStep, step }: TensorRows,
 ): void {
   const hasNoGaps = step === 1 && columns === pitch && (rows === 1 || rowStep === pitch);
   if (hasNoGaps) copy(first, rows * pitch, at);

@@ -59,9 +59,9 @@ export function prepareScatterAdd(
     const source: Updates = [width, first, next, lines.load(0, 0, count, 0, width), lines.ld];
     if (isDirect) {
       const result = writable(memory, to);
-      const place = [result, 4 * output.strides[0]] as const;
-      const isShared = team && shareStep(kernels, sumsStep(source, place, rows, count * width), team);
-      if (!isShared) matrices.sumUpdates(0, rows, ...source, ...place);
+      const target = [result, 4 * output.strides[0]] as const;
+      const isShared = team && shareStep(kernels, sumsStep(source, target, rows, count * width), team);
+      if (!isShared) matrices.sumUpdates(0, rows, ...source, ...target);
       copyBack(memory, to, result);
     } else storeSums(kernels, matrices, source, rows, to);
     return true;
@@ -74,11 +74,11 @@ export function prepareScatterAdd(
     if (!lines.isInPlace) return null;
     const [first, next] = [memory.scratch(rows).at, memory.scratch(count).at];
     const source: Updates = [width, first, next, lines.load(0, 0, count, 0, width), lines.ld];
-    const place = [writable(memory, to), 4 * output.strides[0]] as const;
+    const target = [writable(memory, to), 4 * output.strides[0]] as const;
     return [
       loopStep(indexLoop, kernels, at, [readable(memory, from)]),
       undividedStep(() => [taskKinds.listUpdates, count, rows, at, first, next]),
-      sumsStep(source, place, rows, count * width),
+      sumsStep(source, target, rows, count * width),
     ];
   };
   return { run, steps };
@@ -87,7 +87,7 @@ export function prepareScatterAdd(
 /** The sums of all rows, in place, as a step. */
 function sumsStep(
   source: Updates,
-  place: readonly [output: number, ldOutput: number],
+  target: readonly [output: number, ldOutput: number],
   rows: number,
   size: number,
 ): Step {
@@ -98,7 +98,7 @@ function sumsStep(
       const each = Math.ceil(rows / (threads * TASKS_EACH));
       const tasks: number[][] = [];
       for (let from = 0; from < rows; from += each) {
-        tasks.push([taskKinds.sumUpdates, from, Math.min(from + each, rows), ...source, ...place]);
+        tasks.push([taskKinds.sumUpdates, from, Math.min(from + each, rows), ...source, ...target]);
       }
       return tasks;
     },

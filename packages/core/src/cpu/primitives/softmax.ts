@@ -29,9 +29,9 @@ export function prepareSoftmax(
   const kept = keptShape({ domain, axes: [axis] });
   const source: LoopInput = { name: 'x0', format: formatOf(dtype), shape: domain, strides };
   const perLine = { shape: kept, strides: contiguousStrides(kept) };
-  const ofLine = (name: string, of: 'f32' | 'f64' = 'f32'): LoopInput => ({ name, format: of, ...perLine });
-  const toLine = (kind: 'max' | 'sum', of: 'f32' | 'f64'): LoopOutput => ({
-    ...{ kind, format: of, strides: broadcastStrides(perLine, domain) },
+  const ofLine = (name: string, format: 'f32' | 'f64' = 'f32'): LoopInput => ({ name, format, ...perLine });
+  const toLine = (kind: 'max' | 'sum', format: 'f32' | 'f64'): LoopOutput => ({
+    ...{ kind, format, strides: broadcastStrides(perLine, domain) },
   });
   if (!format) return null;
   const lifted = exp(sub(input(0), input(1)));

@@ -25,7 +25,7 @@ const reduce = (op: 'sum' | 'max'): Primitive => ({
 /** A primitive, its inputs, and the shape of its result. */
 const cases: Readonly<Record<string, readonly [Primitive, readonly Tensor[], readonly number[]]>> = {
   map: [{ kind: 'map', value: exp(input(0)) }, [normal([700, 500], 1)], [700, 500]],
-  'map in many places': [
+  'map in many runs': [
     { kind: 'map', value: input(0) },
     [normal([40, 30, 8, 16], 1).permute(0, 2, 1, 3)],
     [40, 8, 30, 16],

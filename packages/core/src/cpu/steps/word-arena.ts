@@ -16,14 +16,15 @@ const LINE = 16;
 
 interface Blocks {
   readonly memory: Memory;
-  readonly places: number[];
+  /** The addresses of the blocks. */
+  readonly addresses: number[];
 }
 
 const unreachable = /* @__PURE__ */ new FinalizationRegistry<Blocks>(free);
 
 /** An empty arena in a memory. */
 export function createWordArena(memory: Memory): WordArena {
-  const blocks: Blocks = { memory, places: [] };
+  const blocks: Blocks = { memory, addresses: [] };
   let next = 0;
   let left = 0;
   const arena: WordArena = {
@@ -35,7 +36,7 @@ export function createWordArena(memory: Memory): WordArena {
         if (!kept) throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${4 * taken} bytes of tasks`);
         next = kept.at;
         left = taken;
-        blocks.places.push(next);
+        blocks.addresses.push(next);
       }
       const at = next;
       next += 4 * count;
@@ -51,6 +52,6 @@ export function createWordArena(memory: Memory): WordArena {
   return arena;
 }
 
-function free({ memory, places }: Blocks): void {
-  for (const at of places.splice(0)) memory.free(at);
+function free({ memory, addresses }: Blocks): void {
+  for (const at of addresses.splice(0)) memory.free(at);
 }

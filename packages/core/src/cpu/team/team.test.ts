@@ -57,7 +57,7 @@ const steps: Readonly<Record<string, readonly [Primitive, readonly Tensor[], rea
     [4, 128, 64],
   ],
   'elements in line': [{ kind: 'map', value: exp(input(0)) }, [normal([600_003], 1)], [600_003]],
-  'elements that know their places': [
+  'elements that know their coordinates': [
     { kind: 'map', value: add(mul(input(0), input(1)), toF32(add(coordinate(0), coordinate(1)))) },
     [normal([600, 401], 1), normal([401], 2)],
     [600, 401],
@@ -247,8 +247,8 @@ describe('a worker', async () => {
     expect(shared[queueAt(0)]).toBe(tasksLeft(6, 1));
 
     fillQueues(shared, 5, rows.length);
-    const place = { memory: wasm.memory, memoryNumber: 1, kernelModules };
-    pool.tell(1, { kind: 'region', shared, region: 5, thread: 1, ...place, firstLoop: 0, loops: [] });
+    const known = { memory: wasm.memory, memoryNumber: 1, kernelModules };
+    pool.tell(1, { kind: 'region', shared, region: 5, thread: 1, ...known, firstLoop: 0, loops: [] });
     while (Atomics.load(shared, control.done) < rows.length) await sleep(1);
     expect(isRight()).toBe(true);
     expect(shared[control.failed]).toBe(0);

@@ -33,8 +33,8 @@ export interface Team {
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
 const SPINS = 2000;
 
-/** The memory that the workers of a region know, its size, and the number of loops that they know. */
-interface Place {
+/** What the workers of a region know: the memory, its size, and the number of loops. */
+interface KnownState {
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;
   readonly bytes: number;
@@ -48,15 +48,15 @@ export function createTeam(pool: () => Pool | null): Team {
   const told: number[] = [];
   let shared: Int32Array | null = null;
   let region = 0;
-  let place: Place | null = null;
+  let known: KnownState | null = null;
   let canBlock = true;
   let isBroken = false;
 
   /** Starts a new region; the workers of the previous one leave. */
-  function openRegion(numbersOf: Int32Array): void {
+  function openRegion(numbers: Int32Array): void {
     region++;
-    Atomics.store(numbersOf, control.region, region);
-    announce(numbersOf, true);
+    Atomics.store(numbers, control.region, region);
+    announce(numbers, true);
   }
 
   /** Asks the workers that have left to join the region; null if they cannot share the memory. */
@@ -67,10 +67,10 @@ export function createTeam(pool: () => Pool | null): Team {
       shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(workers.threads)));
       shared[control.threads] = workers.threads;
     }
-    if (place?.memory !== wasm.memory || place.bytes !== bytes || place.loops !== modules.length) {
+    if (known?.memory !== wasm.memory || known.bytes !== bytes || known.loops !== modules.length) {
       const memoryNumber =
-        place?.memory === wasm.memory ? place.memoryNumber : (place?.memoryNumber ?? 0) + 1;
-      place = { memory: wasm.memory, memoryNumber, bytes, loops: modules.length };
+        known?.memory === wasm.memory ? known.memoryNumber : (known?.memoryNumber ?? 0) + 1;
+      known = { memory: wasm.memory, memoryNumber, bytes, loops: modules.length };
       openRegion(shared);
     }
     for (let thread = 1; thread < workers.threads; thread++) {
@@ -79,7 +79,7 @@ export function createTeam(pool: () => Pool | null): Team {
       Atomics.store(shared, joined, region);
       const firstLoop = told[thread] ?? 0;
       told[thread] = modules.length;
-      const { memory, memoryNumber } = place;
+      const { memory, memoryNumber } = known;
       workers.tell(thread, {
         ...{ kind: 'region', shared, region, thread, memory, memoryNumber, kernelModules },
         ...{ firstLoop, loops: modules.slice(firstLoop) },
@@ -94,27 +94,27 @@ export function createTeam(pool: () => Pool | null): Team {
   }
 
   /** Waits until all tasks are done. */
-  function finish(of: Int32Array, count: number): void {
+  function finish(numbers: Int32Array, count: number): void {
     const end = performance.now() + LONGEST_WAIT;
     for (let spins = 0; ; spins++) {
-      const done = Atomics.load(of, control.done);
+      const done = Atomics.load(numbers, control.done);
       if (done === count) return;
-      if (Atomics.load(of, control.failed) !== 0) throw broken('a worker could not run its tasks');
+      if (Atomics.load(numbers, control.failed) !== 0) throw broken('a worker could not run its tasks');
       if (spins < SPINS) continue;
       if (performance.now() > end) throw broken('a worker has not finished its tasks');
-      if (canBlock) sleep(of, done);
+      if (canBlock) sleep(numbers, done);
     }
   }
 
   /** Sleeps until a task is done, or for a millisecond; the main thread of a page must not sleep. */
-  function sleep(of: Int32Array, done: number): void {
-    Atomics.store(of, control.waiting, 1);
+  function sleep(numbers: Int32Array, done: number): void {
+    Atomics.store(numbers, control.waiting, 1);
     try {
-      Atomics.wait(of, control.done, done, 1);
+      Atomics.wait(numbers, control.done, done, 1);
     } catch {
       canBlock = false;
     }
-    Atomics.store(of, control.waiting, 0);
+    Atomics.store(numbers, control.waiting, 0);
   }
 
   return {
@@ -128,22 +128,22 @@ export function createTeam(pool: () => Pool | null): Team {
       const host = taskHost(kernels);
       const workers = pool();
       const called = workers && call(workers, kernels);
-      const of = called ?? alone();
-      of[control.tasks] = at >>> 2;
-      Atomics.store(of, control.done, 0);
-      fillQueues(of, region, count);
+      const numbers = called ?? alone();
+      numbers[control.tasks] = at >>> 2;
+      Atomics.store(numbers, control.done, 0);
+      fillQueues(numbers, region, count);
       if (called) announce(called, wakes);
       try {
-        runTasks(of, region, () => kernels.memory.i32, 0, host);
+        runTasks(numbers, region, () => kernels.memory.i32, 0, host);
       } catch (error) {
-        Atomics.store(of, control.failed, 1);
+        Atomics.store(numbers, control.failed, 1);
         isBroken = true;
         throw error;
       }
-      finish(of, count);
+      finish(numbers, count);
     },
     disband() {
-      if (shared && place) openRegion(shared);
+      if (shared && known) openRegion(shared);
     },
   };
 }
@@ -155,7 +155,7 @@ function alone(): Int32Array {
   return numbers;
 }
 
-/** Tells workers that the numbers have changed; those that sleep only if they are to wake. */
+/** Tells workers that the numbers have changed, and wakes workers that sleep if `wakes` is true. */
 function announce(shared: Int32Array, wakes: boolean): void {
   Atomics.add(shared, control.step, 1);
   if (wakes && Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.step);

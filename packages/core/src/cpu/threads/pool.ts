@@ -22,7 +22,7 @@ export interface Pool {
   /** Whether no pass is running or waiting. */
   readonly isIdle: boolean;
   /**
-   * Sends a pass to the workers, or to all but the first if the caller takes its place; immediately if they
+   * Sends a pass to the workers, or to all but the first if the caller computes instead; immediately if they
    * are idle, so that they wake up while the caller continues.
    * @returns the replies of these workers, once they have run out of tasks. Rejects with a WorkerFailure,
    * after which the pool cannot be used any more, unless the call caused the failure.

@@ -100,14 +100,14 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
         (pool, taken) => forwardOnThreads(problem, taken, pool, { into, own }),
         (operands, kernels) => forward(problem, operands, { kernels, smallHeads }, into),
       ),
-    backward: (problem, given, places = {}) =>
+    backward: (problem, given, targets = {}) =>
       run(
         sharesHeads && hasSmallHeadGradients(problem) ? 0 : sharedBackward(problem),
         problem.forward,
         given,
-        places.into ?? {},
-        (pool, taken) => backwardOnThreads(problem, taken, pool, { into: places.into, own }),
-        (operands, kernels) => backward(problem, operands, { kernels, smallHeads }, places),
+        targets.into ?? {},
+        (pool, taken) => backwardOnThreads(problem, taken, pool, { into: targets.into, own }),
+        (operands, kernels) => backward(problem, operands, { kernels, smallHeads }, targets),
       ),
   };
 }

@@ -9,8 +9,8 @@ import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import {
   allocateBackward,
-  type BackwardPlaces,
   type BackwardResults,
+  type BackwardTargets,
   finishBackward,
 } from '../attention/backward/backward.ts';
 import { runBackward } from '../attention/backward/backward-pass.ts';
@@ -29,7 +29,7 @@ import type { SharedBuffers } from './shared/shared-buffers.ts';
 import {
   allocateShared,
   deliver,
-  placesFor,
+  receivers,
   type Sent,
   send,
   sharedOf,
@@ -47,13 +47,13 @@ export interface ThreadsOptions<Into> {
   /** The size of tiles, if not the default. */
   readonly tiles?: TileSize | undefined;
   /**
-   * The kernels of the calling thread, if it may compute in the place of the first worker, which blocks it.
+   * The kernels of the calling thread, if it may compute instead of the first worker, which blocks it.
    */
   readonly own?: OwnKernels | null | undefined;
 }
 
 /**
- * Runs `forward` on the workers of a pool and, with `own`, on this thread in the place of the first. When
+ * Runs `forward` on the workers of a pool and, with `own`, on this thread instead of the first worker. When
  * this returns its promise, the operands have been copied; when the promise resolves, the copies have been
  * freed.
  * @throws WorkerFailure; InvalidArgumentError if a tensor of `into` has lost its storage in the meantime.
@@ -86,7 +86,7 @@ export function backwardOnThreads(
   problem: BackwardProblem,
   taken: TakenOperands<BackwardOperands<Tensor>>,
   pool: Pool,
-  { into = {}, tiles, own = null }: ThreadsOptions<BackwardPlaces['into']> = {},
+  { into = {}, tiles, own = null }: ThreadsOptions<BackwardTargets['into']> = {},
 ): Promise<BackwardResults> {
   const { take } = taken.buffers;
   const allocateBytes = (bytes: number) => new Uint8Array(zeros(take(bytes)));
@@ -159,7 +159,7 @@ async function onThreads<O, R extends object, Result>(
   const passing = pool.run(passOf({ ...sent, threads: pool.threads, claimed, arrivals }), !helper);
   arrive();
   // The workers compute in the meantime.
-  const places = placesFor(results, into);
+  const targets = receivers(results, into);
   const amaxOfOwn = helper ? runShare(helper, compute, claimed) : {};
   const replies = await passing.catch(error => {
     Atomics.store(claimed, 0, ALL_CLAIMED);
@@ -168,8 +168,8 @@ async function onThreads<O, R extends object, Result>(
   try {
     const all = [await amaxOfOwn, ...replies.map(({ amax }) => amax ?? {})];
     checkStorage(into);
-    deliver(results, places);
-    return finish(places, joinAmax(all));
+    deliver(results, targets);
+    return finish(targets, joinAmax(all));
   } finally {
     buffers.release();
   }

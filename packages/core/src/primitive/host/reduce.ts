@@ -35,10 +35,10 @@ export function runReduce(
   const finish = compile(result, () => () => value);
   const write = lineWriter(output);
 
-  forEachIndex(kept, place => {
+  forEachIndex(kept, first => {
     values.fill(start);
     forEachIndex(width === 0 ? [0] : inner, offset => {
-      for (let d = 0; d < index.length; d++) index[d] = place[d] + offset[d];
+      for (let d = 0; d < index.length; d++) index[d] = first[d] + offset[d];
       const elements = line(index);
       if (along === 1) for (let n = 0; n < width; n++) values[0] = join(values[0], elements[n]);
       else for (let n = 0; n < width; n++) values[n] = join(values[n], elements[n]);
@@ -47,6 +47,6 @@ export function runReduce(
       value = values[n];
       values[n] = finish(0, 0, 0, 0, 0);
     }
-    write(values, along, output.offset + offsetOf(place, output.strides), output.strides[last] ?? 0);
+    write(values, along, output.offset + offsetOf(first, output.strides), output.strides[last] ?? 0);
   });
 }

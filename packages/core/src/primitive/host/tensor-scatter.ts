@@ -17,10 +17,10 @@ export function runTensorScatter(
     const source = update.offset + offsetOf(index, strides);
     const moved = begin * output.strides[axis];
     const target = output.offset + offsetOf(index, output.strides) + moved;
-    const place = axis === last ? begin : begin + index[axis];
-    if (axis !== last && (place < 0 || place >= output.shape[axis])) return;
+    const along = axis === last ? begin : begin + index[axis];
+    if (axis !== last && (along < 0 || along >= output.shape[axis])) return;
     for (let d = 0; d < shape[last]; d++) {
-      if (axis === last && (place + d < 0 || place + d >= output.shape[last])) continue;
+      if (axis === last && (along + d < 0 || along + d >= output.shape[last])) continue;
       to[target + d * toStep] = from[source + d * step];
     }
   });

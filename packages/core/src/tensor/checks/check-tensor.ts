@@ -1,11 +1,9 @@
 import { describeValue, InvalidArgumentError, InvalidDTypeError, InvalidShapeError } from '../../errors.ts';
 import { isOverlapping, type Shape, type StridedShape, sameShape } from '../shape.ts';
-import type { TensorDesc } from '../tensor-desc.ts';
-
-const areCounts = (list: unknown): boolean =>
-  Array.isArray(list) && list.every(n => Number.isInteger(n) && n >= 0);
+import { areCounts, type TensorDesc } from '../tensor-desc.ts';
 
 /**
+ * Checks that an argument describes a tensor.
  * @param what the values that the argument accepts, in errors.
  * @throws InvalidArgumentError for a value that is not a tensor, such as an array of numbers.
  */

@@ -40,7 +40,7 @@ export function runBackward(
   kernels.memory.reset();
   const inputs = createBackwardInputs(problem, operands, kernels, size);
   const { tiles, rows: given, blocks } = inputs;
-  const { lengths, chain, keep } = tiles;
+  const { lengths, chain, dropout } = tiles;
   const { dq, dk, dv } = createGradientResults(problem, operands, inputs, sums);
   const work = backwardTasks(asked, size, threads);
   const sizeOfDq = { rows: size.rows, Sq, D: Dqk, heads: headsThatShare(forward) };
@@ -48,9 +48,9 @@ export function runBackward(
   const dkHead = dk && createHeadGradient(kernels, dk, work.keys, Dqk);
   const dvHead = dv && createHeadGradient(kernels, dv, work.keys, Dv);
   const captures = createCaptureGradients(forward, chain);
-  const takers = [...createScoreGradients(forward, chain, sums), ...(captures ? [captures.take] : [])];
-  const needsScores = dq !== null || dk !== null || takers.length > 0;
-  const scoreStage = needsScores ? createScoreStage(forward, inputs, dqRows, dkHead, takers) : null;
+  const consumers = [...createScoreGradients(forward, chain, sums), ...(captures ? [captures.add] : [])];
+  const needsScores = dq !== null || dk !== null || consumers.length > 0;
+  const scoreStage = needsScores ? createScoreStage(forward, inputs, dqRows, dkHead, consumers) : null;
   const addValueGradient = dvHead && createValueGradient(forward, inputs, dvHead);
   const sinks = operands.sink?.toFloat64();
 
@@ -59,7 +59,7 @@ export function runBackward(
     if (!tile) return;
     const { rows, columns, j0 } = tile;
     kernels.toProbabilities(rows, columns, tiles.scores.at, tiles.ld, given.lseAt, tiles.ranges(), j0);
-    keep?.load(tile);
+    dropout?.load(tile);
     addValueGradient?.(tile);
     scoreStage?.add(tile);
   }

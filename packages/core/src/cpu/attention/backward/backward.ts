@@ -23,8 +23,8 @@ export interface BackwardResults {
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
 }
 
-/** Where results are written: existing tensors for gradients, and memory for sums. */
-export interface BackwardPlaces {
+/** What backward writes to: existing tensors for gradients, and memory for sums. */
+export interface BackwardTargets {
   readonly into?: Readonly<Partial<Record<'dq' | 'dk' | 'dv' | 'dbias', Tensor>>>;
   readonly allocateBytes?: AllocateBytes;
 }
@@ -37,7 +37,7 @@ export function backward(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   context: PassContext,
-  { into, allocateBytes = bytes => new Uint8Array(bytes) }: BackwardPlaces = {},
+  { into, allocateBytes = bytes => new Uint8Array(bytes) }: BackwardTargets = {},
 ): BackwardResults {
   const sums = allocateBackward(problem, allocateTensor, allocateBytes, into);
   const extras = runBackward(problem, operands, context, sums, inOrder());
@@ -49,7 +49,7 @@ export function allocateBackward(
   problem: BackwardProblem,
   allocate: AllocateTensor,
   allocateBytes: AllocateBytes,
-  into: BackwardPlaces['into'] = {},
+  into: BackwardTargets['into'] = {},
 ): BackwardSums {
   const { gradients } = problem;
   const sums = sumBytes(problem);
@@ -97,7 +97,7 @@ export function finishBackward(
   problem: BackwardProblem,
   sums: BackwardSums,
   extras: BackwardExtras,
-  into: BackwardPlaces['into'] = {},
+  into: BackwardTargets['into'] = {},
 ): BackwardResults {
   const { bias, Hq } = problem.forward;
   const results: Readonly<Record<GradientName, Tensor | null>> = {

@@ -42,7 +42,7 @@ export interface ScoreTiles {
   readonly q: RowPanel;
   readonly k: HeadPanels;
   readonly v: HeadPanels;
-  readonly keep: DropoutTile | null;
+  readonly dropout: DropoutTile | null;
   /**
    * The final scores of the last computed tile, row i and key j at element i·T + j. Within the ranges of the
    * rows, pairs that are not seen have −Infinity; outside the ranges, scores are undefined.
@@ -55,8 +55,8 @@ export interface ScoreTiles {
   /** Bytes between rows of a tile. */
   readonly ld: number;
   /**
-   * Selects a tile of query rows. Returns the tiles, among those of `among` if given, of which the rows may
-   * see any key.
+   * Selects a tile of query rows. Returns the tiles, within `among` if given, in which the rows may see a
+   * key.
    */
   select(queries: QueryTile, among?: TileRange): TileRange;
   /** The address of the ranges of the selected rows; 0 if all of the last computed tile is seen. */
@@ -86,7 +86,7 @@ export function createScoreTiles(
   const seen = createTileVisibility(rows);
   const softcap = createSoftcapTile(problem, kernels, size, forms.derivatives);
   const final = createFinishScores(rows, chain, seen, softcap);
-  const keep = createDropoutTile(problem, operands, kernels, size);
+  const dropout = createDropoutTile(problem, operands, kernels, size);
   const fp8 = createFp8(problem, operands);
   const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
 
@@ -115,7 +115,7 @@ export function createScoreTiles(
     q,
     k,
     v,
-    keep,
+    dropout,
     scores,
     products,
     softcap,

@@ -23,10 +23,10 @@ export function createSoftcapTile(
   { scoreMod, softcap }: AttentionProblem,
   { memory, softcap: kernels }: Kernels,
   { rows: maxRows, columns }: TileSize,
-  keep: boolean,
+  keepsTanh: boolean,
 ): SoftcapTile | null {
   if (softcap === null || scoreMod !== null || !kernels) return null;
-  const kept = keep ? memory.floats(Math.ceil(maxRows / STRIP) * STRIP * columns).at : 0;
+  const kept = keepsTanh ? memory.floats(Math.ceil(maxRows / STRIP) * STRIP * columns).at : 0;
   return {
     cap: (tile, rows) => kernels.capScores(rows * columns, tile.at, kept, softcap),
     differentiate: (ds, rows) => kernels.uncapGradients(rows * columns, ds.at, kept),

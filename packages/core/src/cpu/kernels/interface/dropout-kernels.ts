@@ -16,11 +16,11 @@ export interface DropoutKernels {
    * first word) with `counted`.
    */
   keepWords(
-    ...of: [...Extents, ...Masks, ...Position, rowStride: number, ...Other, counted: boolean, ...Draw]
+    ...args: [...Extents, ...Masks, ...Position, rowStride: number, ...Other, counted: boolean, ...Draw]
   ): void;
   /**
    * Draws a byte per weight, which is kept if the byte is below `threshold`, in FlashAttention-2's order;
    * `counter` is the head's.
    */
-  keepBytes(...of: [...Extents, ...Masks, ...Counter, i0: number, j0: number, ...Draw]): void;
+  keepBytes(...args: [...Extents, ...Masks, ...Counter, i0: number, j0: number, ...Draw]): void;
 }

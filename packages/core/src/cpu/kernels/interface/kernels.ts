@@ -44,7 +44,7 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * in no range of four rows may be skipped; rows are written up to a multiple of `STRIP`.
    */
   multiplyScores(
-    ...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC, factor: number, ...Ranges]
+    ...args: [...ProductExtents, ...MatrixA, b: number, ...MatrixC, factor: number, ...Ranges]
   ): void;
   /**
    * C += A·B for weights A (m × depth) row-major; the panels of B, each for 8 of the n columns of C, are
@@ -53,7 +53,7 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * is added, so that it may also be added to zeros first.
    */
   addProduct(
-    ...of: [...ProductExtents, ...MatrixA, ...PanelsOfB, ...MatrixC, ...Ranges, guarded: boolean]
+    ...args: [...ProductExtents, ...MatrixA, ...PanelsOfB, ...MatrixC, ...Ranges, guarded: boolean]
   ): void;
   /**
    * C += Aᵀ·B for weights A (depth × m) row-major; otherwise like `addProduct`, with ranges of the rows of A.
@@ -67,13 +67,13 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * one. Weights are written up to `ld`, 0 outside the ranges.
    */
   updateSoftmax(
-    ...of: [...Scores, largest: number, sum: number, o: number, ldo: number, width: number, ...Ranges]
+    ...args: [...Scores, largest: number, sum: number, o: number, ldo: number, width: number, ...Ranges]
   ): void;
   /**
    * Replaces a tile of scores by p = e^(s − lse), with `lse` an f32 per row; 0 if lse or the score is −∞, and
    * outside the ranges.
    */
-  toProbabilities(...of: [...Scores, lse: number, ...Ranges]): void;
+  toProbabilities(...args: [...Scores, lse: number, ...Ranges]): void;
   /**
    * Replaces a tile of dp by ds = p·(dp − delta), with `delta` an f32 per row; 0 where p is 0, whatever dp is
    * there.
@@ -84,6 +84,6 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
    * weights become 0.
    */
   dropWeights(
-    ...of: [...Extents, source: number, target: number, ld: number, ...Masks, factor: number]
+    ...args: [...Extents, source: number, target: number, ld: number, ...Masks, factor: number]
   ): void;
 }

@@ -17,15 +17,15 @@ export interface MatrixKernels
    * of B, after which `BLOCK` numbers are scratch memory; and C (m × n), row-major. Rows of A are read up to
    * a multiple of `STRIP`.
    */
-  multiplyPanels(...of: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;
+  multiplyPanels(...args: [...ProductExtents, ...MatrixA, b: number, ...MatrixC]): void;
 }
 
 /** Sums of rows by their indices. */
 export interface ScatterKernels {
   /**
    * Lists the updates of each row of an output: `first` gets, for each row, the number of its first update,
-   * and `next`, for each of `count` updates, that of the next one; −1 ends a list. Indices are i32; those
-   * outside the output are ignored.
+   * and `next`, for each of `count` updates, the number of the next update; −1 ends a list. Indices are i32;
+   * indices outside the output are ignored.
    */
   listUpdates(count: number, rows: number, indices: number, first: number, next: number): void;
   /**
@@ -33,7 +33,7 @@ export interface ScatterKernels {
    * order. Rows of updates and of the output are `ld` and `ldOutput` bytes apart.
    */
   sumUpdates(
-    ...of: [
+    ...args: [
       ...[from: number, to: number, width: number, first: number, next: number],
       ...[updates: number, ld: number, output: number, ldOutput: number],
     ]
@@ -47,7 +47,7 @@ interface RandomKernels {
    * (f32), else 1, as oneDNN's dropout does. All but `first` and `end` are addresses.
    */
   drawBernoulli(
-    ...of: [first: number, end: number, target: number, seed: number, offset: number, p: number]
+    ...args: [first: number, end: number, target: number, seed: number, offset: number, p: number]
   ): void;
 }
 
@@ -58,7 +58,7 @@ interface RandomKernels {
 export interface LineProductKernels {
   /** C = A·Bᵀ for n lines of B, each of `depth` numbers. */
   multiplyLines(
-    ...of: [dtype: number, ...ProductExtents, ...MatrixA, b: number, ldb: number, ...MatrixC]
+    ...args: [dtype: number, ...ProductExtents, ...MatrixA, b: number, ldb: number, ...MatrixC]
   ): void;
   /** C += A·B for `depth` lines of B, each of n numbers. */
   addLineProducts: LineProductKernels['multiplyLines'];

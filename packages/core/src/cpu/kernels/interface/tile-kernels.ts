@@ -30,7 +30,7 @@ export interface RowKernels {
   /** Adds each of m rows to its row at `sums`. */
   addRows(m: number, width: number, rows: number, sums: number, ld: number): void;
   /** The dot product of each row of a with the same row of b, as f64. */
-  dotRows(m: number, width: number, ...of: [...MatrixA, b: number, ldb: number, out: number]): void;
+  dotRows(m: number, width: number, ...args: [...MatrixA, b: number, ldb: number, out: number]): void;
 }
 
 type Source = [source: number, ld: number];
@@ -41,9 +41,9 @@ export interface PackKernels {
    * Packs row-major rows into panels whose depth is the rows, `panelBytes` apart; `width` is a multiple of
    * `PANEL`. Returns whether all elements are finite.
    */
-  packRows(...of: [count: number, width: number, ...Source, target: number, panelBytes: number]): boolean;
+  packRows(...args: [count: number, width: number, ...Source, target: number, panelBytes: number]): boolean;
   /** Packs row-major rows into panels whose depth is the head size; `count` is a multiple of `PANEL`. */
-  packColumns(...of: [count: number, depth: number, ...Source, target: number]): void;
+  packColumns(...args: [count: number, depth: number, ...Source, target: number]): void;
   /** Widens `count` bit patterns (a multiple of 8) to f32. */
   decodeF16(count: number, source: number, target: number): void;
   decodeBf16(count: number, source: number, target: number): void;

@@ -30,7 +30,7 @@ const COLUMNS_PER_READ = 64;
 const IMBALANCE = 0.1;
 /** The maximum number of elements of B that a task packs. */
 const MAX_ELEMENTS_OF_B = 2 ** 20;
-/** Columns that are computed as fast as more of them. */
+/** The least number of columns that are computed at full speed. */
 const COLUMNS = 2 * PANEL;
 
 /**

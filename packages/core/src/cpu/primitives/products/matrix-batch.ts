@@ -42,7 +42,7 @@ function asOneProduct({ batch, m, n, k, a, b, c }: MatrixBatch): MatrixBatch | n
   if (b.batch.some((step, d) => step !== 0 && batch[d] !== 1)) return null;
   const rows = collapseDimensions(
     [...batch, m],
-    [a, c].map(of => [...of.batch, of.row]),
+    [a, c].map(matrix => [...matrix.batch, matrix.row]),
   );
   if (rows.shape.length > 1) return null;
   const [[rowOfA], [rowOfC]] = rows.strides;

@@ -18,8 +18,8 @@ export interface MatrixLines {
   readonly ld: number;
   /**
    * The address of `length` elements, from `start` on, of `count` lines, from `first` on, of the matrix that
-   * starts `offset` elements after the first element of the tensor. Up to a multiple of `PANEL` lines may be
-   * read, each as far beyond its end; the extra elements are undefined.
+   * starts `offset` elements after the first element of the tensor. Lines may be read up to a multiple of
+   * `PANEL`, and so may the elements of each line; the extra elements are undefined.
    */
   load(offset: number, first: number, count: number, start: number, length: number): number;
 }

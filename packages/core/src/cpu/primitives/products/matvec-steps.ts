@@ -40,7 +40,7 @@ export function matVecSteps(
   const isTransposed = strides.b.row === 1 && strides.b.column !== 1;
   const { parts, depth } = partsOfSums({ n, k }, isTransposed);
   const lines = (width: number): Matrix => ({ row: width, column: 1 });
-  const isInPlace = ({ dtype }: TensorDesc, of: Matrix): boolean => dtype === 'f32' && of.column === 1;
+  const isInPlace = ({ dtype }: TensorDesc, { column }: Matrix): boolean => dtype === 'f32' && column === 1;
   // Parts of the sums of several rows are added as one row.
   const fitsParts = parts === 1 || m === 1 || strides.c.row === n;
   const fromA = isInPlace(a, strides.a) ? null : copyPlan([m, k], a.dtype, strides.a, 'f32', lines(k));

@@ -67,7 +67,7 @@ export function placeProduct(
   const columnsHeld = Math.min(padded(n), Math.max(COLUMNS, fitting));
   const rowsOfA = createMatrixLines(kernels, host, a, batch.a, rowsAtOnce, k);
   const linesOfB = createMatrixLines(kernels, host, b, batch.b, k, columnsHeld);
-  // Rows that are all the same row have a distance of 0, which to kernels means strips.
+  // The rows of an operand that is one row, broadcast, are 0 bytes apart, by which kernels recognise strips.
   const isPacked = rowsOfA.isTransposed || n >= STRIPS_FROM || rowsOfA.ld === 0;
   const written = (): number => (typeof c === 'number' ? c : writable(memory, c));
   const at = target ? memory.scratch(rowsAtOnce * columnsHeld).at : written();
@@ -79,12 +79,12 @@ export function stepOfProduct(kernels: Kernels, placed: PlacedProduct): Step | n
   const { batch, at, target, rowsOfA, linesOfB } = placed;
   const { m, n, k } = batch;
   if (target || !rowsOfA.isInPlace || !linesOfB.isInPlace) return null;
-  const places = {
+  const offsets = {
     a: matrixOffsets(batch.batch, batch.a.batch),
     b: matrixOffsets(batch.batch, batch.b.batch),
     c: matrixOffsets(batch.batch, batch.c.batch),
   };
-  const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at, ld: 4 * batch.c.row }, places };
+  const product = { m, n, k, a: rowsOfA, b: linesOfB, c: { at, ld: 4 * batch.c.row }, offsets };
   return productStep(kernels, product, placed);
 }
 
@@ -124,8 +124,8 @@ export function runProduct(
     if (strips !== null) packStrips(rows, k, from, rowsOfA.ld, isTransposed, strips);
     const [a, lda] = strips === null ? [from, rowsOfA.ld] : [strips, 0];
     multiplyPanels(rows, columns, k, a, lda, panels, out, ldC);
-    const place = { at: (target?.offset ?? 0) + to, rowStep: cRow, step: cColumn };
-    store?.(at, rows, columns, columnsHeld, place);
+    const rowsOfC = { at: (target?.offset ?? 0) + to, rowStep: cRow, step: cColumn };
+    store?.(at, rows, columns, columnsHeld, rowsOfC);
   }
 
   let packed = -1;
@@ -144,7 +144,7 @@ export function runProduct(
   });
 }
 
-/** Where each matrix of a batch starts, in elements. */
+/** The offset of each matrix of a batch, in elements. */
 function matrixOffsets(batch: readonly number[], steps: readonly number[]): number[] {
   const offsets: number[] = [];
   forEachIndex(batch, index => {

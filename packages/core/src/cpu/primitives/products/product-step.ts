@@ -16,8 +16,8 @@ export interface Product {
   readonly b: MatrixLines;
   /** The address of the results, and the bytes between rows. */
   readonly c: { readonly at: number; readonly ld: number };
-  /** Where the matrices of the batch start, in elements. */
-  readonly places: Readonly<Record<'a' | 'b' | 'c', readonly number[]>>;
+  /** The offset of each matrix of the batch, in elements. */
+  readonly offsets: Readonly<Record<'a' | 'b' | 'c', readonly number[]>>;
 }
 
 /** In multiplications. */
@@ -29,12 +29,12 @@ const sharedFrom: SharedFrom = { awake: 2 ** 19, asleep: 2 ** 21 };
  */
 export function productStep(
   { memory }: Kernels,
-  { m, n, k, a, b, c, places }: Product,
+  { m, n, k, a, b, c, offsets }: Product,
   { rowsAtOnce, isPacked }: { readonly rowsAtOnce: number; readonly isPacked: boolean },
 ): Step {
-  const batch = places.c.length;
-  const sharesB = new Set(places.b).size === 1;
-  const steps = stepsOf(places);
+  const batch = offsets.c.length;
+  const sharesB = new Set(offsets.b).size === 1;
+  const steps = stepsOf(offsets);
 
   function tasksOf({ entries, height, width }: Blocks, threads: number): number[][] {
     const stripFloats = isPacked ? rowsAtOnce * k : 0;
@@ -43,7 +43,7 @@ export function productStep(
     const rows: number[][] = [];
     for (let entry = 0; entry < batch; entry += entries) {
       const count = Math.min(entries, batch - entry);
-      const [atA, atB, atC] = [places.a[entry], places.b[entry], places.c[entry]];
+      const [atA, atB, atC] = [offsets.a[entry], offsets.b[entry], offsets.c[entry]];
       // Tasks for the same rows follow each other. A thread then computes whole rows, which it often reads in
       // the next step.
       for (let i = 0; i < m; i += height) {
@@ -78,12 +78,12 @@ export function productStep(
 }
 
 /** The elements from one matrix to the next; null if they differ within an operand. */
-function stepsOf(places: Product['places']): Readonly<Record<'a' | 'b' | 'c', number>> | null {
-  const [a, b, c] = [places.a, places.b, places.c].map(evenStep);
+function stepsOf(offsets: Product['offsets']): Readonly<Record<'a' | 'b' | 'c', number>> | null {
+  const [a, b, c] = [offsets.a, offsets.b, offsets.c].map(evenStep);
   return a === null || b === null || c === null ? null : { a, b, c };
 }
 
-function evenStep(places: readonly number[]): number | null {
-  const step = places.length > 1 ? places[1] - places[0] : 0;
-  return places.every((at, n) => at === places[0] + n * step) ? step : null;
+function evenStep(offsets: readonly number[]): number | null {
+  const step = offsets.length > 1 ? offsets[1] - offsets[0] : 0;
+  return offsets.every((offset, n) => offset === offsets[0] + n * step) ? step : null;
 }

@@ -108,15 +108,15 @@ export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
 const PAGE = 4096;
 
 /**
- * Tensors outside shared memory, as callers expect them, for the values of results: those of `into`, else new
- * tensors. Values that are not tensors stay. Each page of a new tensor is written to, because hosts commit
- * memory only then, which takes longer than the later copy.
+ * The tensors outside shared memory that the caller gets for results: those of `into`, else new tensors.
+ * Values that are not tensors stay. Each page of a new tensor is written to, because hosts commit memory only
+ * then, which takes longer than the later copy.
  */
-export function placesFor<R extends object>(
+export function receivers<R extends object>(
   results: R,
   into: Readonly<Partial<Record<keyof R, Tensor | null>>>,
 ): R {
-  const place = ([name, t]: [string, unknown]): [string, unknown] => {
+  const receiver = ([name, t]: [string, unknown]): [string, unknown] => {
     if (!(t instanceof Tensor)) return [name, t];
     const given = into[name as keyof R];
     if (given) return [name, given];
@@ -125,14 +125,14 @@ export function placesFor<R extends object>(
     for (let n = 0; n < data.length; n += PAGE / data.BYTES_PER_ELEMENT) data[n] = 0;
     return [name, fresh];
   };
-  return Object.fromEntries(Object.entries(results).map(place)) as R;
+  return Object.fromEntries(Object.entries(results).map(receiver)) as R;
 }
 
-/** Copies the values of results to their places, unless they were written there. */
-export function deliver<R extends object>(results: R, places: R): void {
+/** Copies the values of results to the tensors that the caller gets for them, unless they were written there. */
+export function deliver<R extends object>(results: R, targets: R): void {
   for (const [name, t] of Object.entries(results)) {
-    const place = (places as Readonly<Record<string, Tensor>>)[name];
-    if (t instanceof Tensor && t !== place) copyStrided(t.shape, t, place);
+    const target = (targets as Readonly<Record<string, Tensor>>)[name];
+    if (t instanceof Tensor && t !== target) copyStrided(t.shape, t, target);
   }
 }
 

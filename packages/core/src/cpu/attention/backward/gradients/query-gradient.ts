@@ -49,12 +49,12 @@ export function createQueryGradient(
   let into = sums;
 
   /** The index of row i of head h in slot `slot`. */
-  function placeOf(slot: number, h: number, i: number): number {
+  function indexOf(slot: number, h: number, i: number): number {
     return ((slot * heads + (h % heads)) * Sq + i) * width;
   }
 
   function loadPart(slot: number, h: number, i0: number, rows: number, { values }: Panel): void {
-    const at = placeOf(slot, h, i0);
+    const at = indexOf(slot, h, i0);
     if (parts) values.set(parts.sums.subarray(at, at + rows * width));
   }
 
@@ -78,7 +78,7 @@ export function createQueryGradient(
     },
     store({ part }, { b, h, i0, rows }) {
       if (!part) result.store(b, h, i0, rows, sums.at);
-      else parts?.sums.set(sums.values.subarray(0, rows * width), placeOf(part.slot, h, i0));
+      else parts?.sums.set(sums.values.subarray(0, rows * width), indexOf(part.slot, h, i0));
     },
     endTask({ group, b, first, end, part }, queries) {
       if (!part || !parts) return;

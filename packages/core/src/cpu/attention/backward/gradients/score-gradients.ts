@@ -11,14 +11,14 @@ import type { BackwardSums } from '../sums.ts';
  * that are not seen. `products` holds the scaled q·k of the same pairs if the chain has derivatives: with a
  * score mod, or with a softcap that the kernels do not compute.
  */
-export type TakeTile = (ds: Float32Array, products: Float32Array, ld: number, tile: ScoreTile) => void;
+export type ConsumeTile = (ds: Float32Array, products: Float32Array, ld: number, tile: ScoreTile) => void;
 
 /** The wanted gradients that are sums of ds, in f64 and in the order of the tiles. */
 export function createScoreGradients(
   problem: AttentionProblem,
   chain: ScoreChain,
   { dbias, dAlibi }: Pick<BackwardSums, 'dbias' | 'dAlibi'>,
-): readonly TakeTile[] {
+): readonly ConsumeTile[] {
   return [
     ...(dbias && problem.bias ? [biasGradient(problem.bias, dbias)] : []),
     ...(dAlibi ? [alibiGradient(problem.Hq, chain, dAlibi)] : []),
@@ -26,19 +26,19 @@ export function createScoreGradients(
 }
 
 /** Sums ds over the dimensions along which the bias is broadcast. */
-function biasGradient(bias: NonNullable<AttentionProblem['bias']>, sums: Float64Array): TakeTile {
-  const place = broadcastIndex(bias);
+function biasGradient(bias: NonNullable<AttentionProblem['bias']>, sums: Float64Array): ConsumeTile {
+  const indexOf = broadcastIndex(bias);
   const step = (bias.source.at(-1) ?? 1) > 1 ? 1 : 0;
   return (ds, _products, ld, { b, h, i0, rows, j0, columns }) => {
     for (let i = 0; i < rows; i++) {
-      const at = place(b, h, i0 + i, j0);
+      const at = indexOf(b, h, i0 + i, j0);
       for (let j = 0; j < columns; j++) sums[at + j * step] += ds[i * ld + j];
     }
   };
 }
 
 /** −Σ |i + off − j| ds for each head of each sequence. */
-function alibiGradient(Hq: number, { distance }: ScoreChain, sums: Float64Array): TakeTile {
+function alibiGradient(Hq: number, { distance }: ScoreChain, sums: Float64Array): ConsumeTile {
   return (ds, _products, ld, { b, h, i0, rows, j0, columns }) => {
     for (let i = 0; i < rows; i++) {
       for (let j = 0; j < columns; j++) sums[b * Hq + h] -= distance(b, i0 + i, j0 + j) * ds[i * ld + j];
@@ -50,14 +50,14 @@ function alibiGradient(Hq: number, { distance }: ScoreChain, sums: Float64Array)
 export function createCaptureGradients(
   { captures }: AttentionProblem,
   chain: ScoreChain,
-): { readonly take: TakeTile; results(): Readonly<Record<string, Tensor>> } | null {
+): { readonly add: ConsumeTile; results(): Readonly<Record<string, Tensor>> } | null {
   const names = chain.differentiableCaptures;
   if (names.length === 0) return null;
   const sums = Object.fromEntries(
     names.map(name => [name, new Float64Array(elementCount(captures[name].shape))]),
   );
   return {
-    take(ds, products, ld, { b, h, i0, rows, j0, columns }) {
+    add(ds, products, ld, { b, h, i0, rows, j0, columns }) {
       for (let i = 0; i < rows; i++) {
         for (let j = 0; j < columns; j++) {
           const at = i * ld + j;
@@ -82,7 +82,7 @@ export function createCaptureGradients(
 export function createProductGradient(
   { scoreMod, softcap }: AttentionProblem,
   { derivative }: ScoreChain,
-): TakeTile | null {
+): ConsumeTile | null {
   if (scoreMod === null && softcap === null) return null;
   return (ds, products, ld, { b, h, i0, rows, j0, columns }) => {
     for (let i = 0; i < rows; i++) {

@@ -6,7 +6,7 @@ import type { ScoreTile } from '../../tiles/score-tile.ts';
 import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { HeadGradient } from './head-gradient.ts';
 import type { QueryGradient } from './query-gradient.ts';
-import { createProductGradient, type TakeTile } from './score-gradients.ts';
+import { type ConsumeTile, createProductGradient } from './score-gradients.ts';
 
 /** The stage of a tile that ends in dq and dk. */
 export interface ScoreStage {
@@ -25,9 +25,9 @@ export function createScoreStage(
   { kernels, size, tiles, fp8, rows: given, blocks, q, k, dO8 }: BackwardInputs,
   dq: QueryGradient | null,
   dk: HeadGradient | null,
-  takers: readonly TakeTile[],
+  consumers: readonly ConsumeTile[],
 ): ScoreStage {
-  const { chain, scores: p, products, softcap, ld, v, keep } = tiles;
+  const { chain, scores: p, products, softcap, ld, v, dropout } = tiles;
   const T = size.columns;
   const dS = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
   const toProductGradient = softcap ? null : createProductGradient(problem, chain);
@@ -55,9 +55,9 @@ export function createScoreStage(
       v.load(index);
       const [at, factor] = [v.columnsAt(index), fp8.descaleDO * fp8.descaleV];
       kernels.multiplyScores(rows, columns, problem.Dv, dO8.at, dO8.ld, at, dS.at, ld, factor, ranges, j0);
-      keep?.drop(dS.at, dS.at, ld, rows, columns);
+      dropout?.drop(dS.at, dS.at, ld, rows, columns);
       kernels.toScoreGradients(rows, columns, dS.at, p.at, ld, given.deltaAt);
-      for (const take of takers) take(dS.values, products, T, tile);
+      for (const consume of consumers) consume(dS.values, products, T, tile);
 
       softcap?.differentiate(dS, rows);
       toProductGradient?.(dS.values, products, T, tile);

@@ -11,14 +11,14 @@ export function createValueGradient(
   { kernels: { memory }, size, tiles, fp8, dOT }: BackwardInputs,
   dv: HeadGradient,
 ): (tile: ScoreTile) => void {
-  const { scores: p, keep, ld } = tiles;
+  const { scores: p, dropout, ld } = tiles;
   const T = size.columns;
   // dS still needs p unchanged.
-  const isApart = keep !== null || contract !== null;
+  const isApart = dropout !== null || contract !== null;
   const weights = isApart ? memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T) : p;
   return tile => {
     const { rows, columns } = tile;
-    if (keep) keep.drop(p.at, weights.at, ld, rows, columns);
+    if (dropout) dropout.drop(p.at, weights.at, ld, rows, columns);
     else if (isApart) weights.values.set(p.values);
     if (contract) roundTile(weights.values, T, rows, columns, fp8, fp8.scaleS);
     dv.add(tile, weights, ld, dOT, tiles.ranges());

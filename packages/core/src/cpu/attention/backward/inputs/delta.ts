@@ -36,7 +36,7 @@ export function createDeltaRows(
 ): DeltaRows {
   const dO = createRowPanel(kernels, hostOperand('dO', descDO, operands, side), maxRows, true);
   const o = createRowPanel(kernels, hostOperand('o', problem.o, operands, side), maxRows, false);
-  const place = rowIndex(problem, side);
+  const indexOf = rowIndex(problem, side);
   const allLse = operands.lse.toFloat32();
   const allDLse = operands.dLse?.toFloat32();
   const { memory } = kernels;
@@ -55,7 +55,7 @@ export function createDeltaRows(
       o.load(queries);
       kernels.dotRows(rows, padded(problem.Dv), dO.at, dO.ld, o.at, o.ld, dots.at);
       for (let i = 0; i < rows; i++) {
-        const row = place(b, h, i0 + i);
+        const row = indexOf(b, h, i0 + i);
         lse.values[i] = allLse[row];
         delta.values[i] = descaleDO * descaleO * dots.values[i] - (allDLse ? allDLse[row] : 0);
       }
