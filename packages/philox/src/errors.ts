@@ -20,8 +20,8 @@ export interface TilewiseErrorOptions {
 
 /**
  * The base class of every error that a Tilewise package throws on purpose. The message names the argument,
- * its value and the rule that it breaks; `code` and `argument` tell a program the same. Of a message of more
- * than 2,000 characters, the middle is left out.
+ * its value and the rule that it breaks; `code` and `argument` are for programs. Messages of more than 2,000
+ * characters are shortened in the middle.
  */
 export class TilewiseError extends Error {
   override readonly name: string = 'TilewiseError';

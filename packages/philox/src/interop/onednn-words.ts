@@ -25,11 +25,11 @@ export function onednnWord(index: Uint, seed: Uint, offset: Uint): number {
  * release.
  */
 export function onednnLegacyWord(index: Uint, seed: Uint, release: '3.10' | '3.11'): number {
-  const place = Number(toUint(index, 'index', 32));
+  const element = Number(toUint(index, 'index', 32));
   const key = Number(toUint(seed, 'seed', 32));
   checkOneOf('release', release, ['3.10', '3.11']);
-  const lane = place & 3;
-  const x = place - lane;
+  const lane = element & 3;
+  const x = element - lane;
   return release === '3.10'
     ? pick(philox4x32([x, x + 1, x + 2, x + 3], [key, key]), lane)
     : pick(philox4x32([x, x + 1, x, x + 3], [key, key]), 2);

@@ -96,9 +96,9 @@ function checkArray(
 
 /** The address of the word that is `words` further on; the counter wraps around at 128 bits. */
 function advance(address: StreamAddress, words: number): StreamAddress {
-  const place = address.lane + words;
-  const counter = joinCounter(address.counter) + BigInt(Math.floor(place / 4));
-  return { ...address, counter: [...lowWords(counter), ...lowWords(counter >> 64n)], lane: place % 4 };
+  const word = address.lane + words;
+  const counter = joinCounter(address.counter) + BigInt(Math.floor(word / 4));
+  return { ...address, counter: [...lowWords(counter), ...lowWords(counter >> 64n)], lane: word % 4 };
 }
 
 function fillWords(out: Uint32Array, address: StreamAddress): Uint32Array {
