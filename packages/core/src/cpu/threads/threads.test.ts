@@ -278,15 +278,4 @@ describe('prepared attention whose results are in the memory of the engine', () 
       expect(t.toFloat32(), name).toEqual(expected[name as 'dq'].toFloat32());
     expect(last.toFloat32().every(x => x === 7)).toBe(true);
   });
-
-  test('does not write to the memory of a result that is released in the meantime', async () => {
-    const { problem, operands } = normalise({ q, k, v });
-    const [o, lse] = [q.shape, [B, H, S]].map(shape => allocate({ dtype: 'f32', shape }));
-    const running = run(problem, { ...operands, o, lse });
-    engine.release(o);
-    const other = allocate({ dtype: 'f32', shape: q.shape });
-    other.data.fill(7);
-    await expect(running).rejects.toThrow(/released/);
-    expect(other.data.every(x => x === 7)).toBe(true);
-  });
 });
