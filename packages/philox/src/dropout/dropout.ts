@@ -26,7 +26,7 @@ export interface Dropout extends KeepDecider {
  * The dropout mask of (scheme, p, seed, offset) over the attention matrix (B, H, Sq, Skv), where H counts
  * query heads.
  *
- * @throws InvalidArgumentError when an option is unknown or out of its range.
+ * @throws InvalidArgumentError if an option is unknown or out of its range.
  */
 export function createDropout(options: DropoutOptions): Dropout {
   const { scheme, threshold, scale, seed, offset } = checkSource(options, ['shape', 'rowStrides']);
@@ -45,7 +45,7 @@ export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
  * The whole mask, row-major (B, H, Sq, Skv), 1 = keep. Rows are Skv apart even with `rowStrides`; elements
  * beyond a sequence's own keys are then 0.
  *
- * @throws InvalidArgumentError when an option is out of its range; TilewiseError with code `OUT_OF_MEMORY`.
+ * @throws InvalidArgumentError if an option is out of its range; TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
   checkObject('options', options);
@@ -75,7 +75,7 @@ export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
  * `flash-attention-2` (⌈·⌉₄ rounds up to a multiple of 4); 1 for `onednn`, where every offset is a fresh
  * mask.
  *
- * @throws InvalidArgumentError when the scheme is unknown or an extent is not a whole number.
+ * @throws InvalidArgumentError if the scheme is unknown or an extent is not a whole number.
  */
 export function dropoutOffsetIncrement(scheme: DropoutSchemeName, shape: DropoutShape): bigint {
   return dropoutSchemes[checkScheme(scheme)].offsetIncrement(checkShape(shape));

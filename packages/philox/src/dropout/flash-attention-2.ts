@@ -30,7 +30,7 @@ export const flashAttention2: DropoutScheme = {
   decider: flashAttention2Decider,
 };
 
-/** p as the keep threshold of a byte. */
+/** The rule for dropping with probability p; the threshold is the smallest byte that is dropped. */
 export function flashAttention2Rule(p: number): DropoutRule {
   const kept = flashAttention2Kept(p, 'p');
   return { threshold: Math.floor(kept * 255) + 1, scale: Math.fround(1 / kept) };
@@ -39,7 +39,7 @@ export function flashAttention2Rule(p: number): DropoutRule {
 /**
  * 1 − p in f32.
  * @param name the name of p in the error.
- * @throws InvalidArgumentError when p rounds to 1.
+ * @throws InvalidArgumentError if p rounds to 1.
  */
 export function flashAttention2Kept(p: number, name: string): number {
   const kept = Math.fround(1 - Math.fround(p));

@@ -27,7 +27,7 @@ export const onednn: DropoutScheme = {
   decider: onednnDecider,
 };
 
-/** p as the smallest word that is kept. */
+/** The rule for dropping with probability p; the threshold is the smallest word that is kept. */
 export function onednnRule(p: number): DropoutRule {
   const dropped = Math.fround(p);
   const kept = Math.fround(1 - dropped);

@@ -28,7 +28,7 @@ export interface DropoutSource {
 
 /**
  * The source with every default filled in. `others` are the call's options that do not belong to the source.
- * @throws InvalidArgumentError when the scheme or an option is unknown, p is not a probability or the scheme
+ * @throws InvalidArgumentError if the scheme or an option is unknown, p is not a probability or the scheme
  * has no mask for it, or seed or offset is not an unsigned 64-bit integer.
  */
 export function checkSource(
@@ -67,7 +67,7 @@ export function checkShape(shape: DropoutShape): DropoutShape {
 
 /**
  * The row strides of packed sequences, one per batch element, or none.
- * @throws InvalidArgumentError when their number is not B, or one is not a whole number of at most Skv.
+ * @throws InvalidArgumentError if their number is not B, or one is not a whole number of at most Skv.
  */
 export function checkRowStrides(
   rowStrides: readonly number[] | undefined,

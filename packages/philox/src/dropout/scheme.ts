@@ -66,7 +66,7 @@ export interface DropoutScheme {
   /**
    * The threshold and the factor of a probability.
    * @param p a probability that is known to be in [0, 1].
-   * @throws InvalidArgumentError when the scheme has no mask for `p`.
+   * @throws InvalidArgumentError if the scheme has no mask for `p`.
    */
   rule(p: number): DropoutRule;
   /**

@@ -29,7 +29,7 @@ export const torchEfficient: DropoutScheme = {
   decider: torchEfficientDecider,
 };
 
-/** p as the smallest word that is kept. */
+/** The rule for dropping with probability p; the threshold is the smallest word that is kept. */
 export function torchEfficientRule(p: number): DropoutRule {
   const kept = 1 - Math.fround(p);
   return { threshold: firstWordAbove(p), scale: kept === 0 ? 0 : Math.fround(1 / kept) };

@@ -6,7 +6,7 @@ import { mulhiWgsl } from './u64.ts';
  * `fn philox4x32_R(counter: vec4u, key: vec2u) -> vec4u`, the block function with R rounds; R is part of its
  * name (`philox4x32_10` by default). It needs no optional feature, only 32-bit integers.
  *
- * @throws InvalidArgumentError when `rounds` is not a whole number from 1 to 1024.
+ * @throws InvalidArgumentError if `rounds` is not a whole number from 1 to 1024.
  */
 export function philox4x32Wgsl(rounds: number = 10): WgslPiece {
   return {
@@ -29,7 +29,7 @@ export function philox4x32Wgsl(rounds: number = 10): WgslPiece {
 /**
  * `fn philox2x32_R(counter: vec2u, key: u32) -> vec2u`, the small block function.
  *
- * @throws InvalidArgumentError when `rounds` is not a whole number from 1 to 1024.
+ * @throws InvalidArgumentError if `rounds` is not a whole number from 1 to 1024.
  */
 export function philox2x32Wgsl(rounds: number = 10): WgslPiece {
   return {

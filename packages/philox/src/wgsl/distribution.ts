@@ -72,7 +72,7 @@ export interface BernoulliUniforms {
 /**
  * The parameters of `philox_bernoulli` for probability `p`.
  *
- * @throws InvalidArgumentError when `p` is not in [0, 1].
+ * @throws InvalidArgumentError if `p` is not in [0, 1].
  */
 export function bernoulliUniforms(p: number): BernoulliUniforms {
   const end = firstWordAbove(checkProbability('p', p));

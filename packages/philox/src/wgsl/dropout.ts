@@ -19,7 +19,7 @@ export const dropoutPieces: Readonly<Record<DropoutSchemeName, WgslPiece>> = {
 /**
  * Self-contained WGSL with `dropout_keep` and its parts for one scheme (see `dropoutTypesWgsl`).
  *
- * @throws InvalidArgumentError when the scheme is unknown.
+ * @throws InvalidArgumentError if the scheme is unknown.
  */
 export function dropoutWgsl(scheme: DropoutSchemeName): string {
   return composeWgsl(dropoutPieces[checkScheme(scheme)]);
@@ -46,7 +46,7 @@ export interface DropoutUniforms {
 /**
  * The parameters of a scheme's WGSL for one mask.
  *
- * @throws InvalidArgumentError when an option is out of its range or Skv does not fit 32 bits.
+ * @throws InvalidArgumentError if an option is out of its range or Skv does not fit 32 bits.
  */
 export function dropoutUniforms(
   options: DropoutSource & { readonly shape: Pick<DropoutShape, 'Sq' | 'Skv'> },

@@ -69,7 +69,7 @@ function storeFour(values: string): string {
  * kernel writes the same bits as `fillU32`, `fillUniform` and `fillBernoulli`, and almost the same normals as
  * `fillNormal`. It needs no optional feature.
  *
- * @throws InvalidArgumentError when `distribution`, `rounds` or `workgroupSize` is out of its range.
+ * @throws InvalidArgumentError if `distribution`, `rounds` or `workgroupSize` is out of its range.
  */
 export function fillKernel(options: FillKernelOptions): PhiloxKernel {
   checkOptions('options', options, ['distribution', 'workgroupSize', 'rounds']);
@@ -111,7 +111,7 @@ ${store}
  * The uniform buffer of {@link fillKernel}: ten words, for `count` elements starting at a stream position,
  * and for `bernoulli` with the probability `p` of a 1.
  *
- * @throws InvalidArgumentError when an option is out of its range or `count` does not fit 32 bits.
+ * @throws InvalidArgumentError if an option is out of its range or `count` does not fit 32 bits.
  */
 export function fillUniformWords(
   options: Omit<StreamOptions, 'rounds'> & { readonly count: number; readonly p?: number | undefined },
