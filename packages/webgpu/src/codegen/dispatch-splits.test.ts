@@ -20,7 +20,7 @@ test('a window covers the footprint of each workgroup of a run', () => {
       fc.constantFrom('q' as const, 'kv' as const),
       fc.tuple(fc.nat(), fc.nat()),
       (drawn, tensor, side, ends) => {
-        const grid: KernelGrid = { ...drawn, each: 1, side: 'q' };
+        const grid: KernelGrid = { ...drawn, side: 'q' };
         const footprint: Footprint = {
           side,
           batches: { count: tensor.sameBatches ? grid.batches : 1, stride: tensor.strides[0] },
@@ -52,7 +52,7 @@ test('a window covers the footprint of each workgroup of a run', () => {
 });
 
 test('heads of a group share the window of their key head', () => {
-  const grid: KernelGrid = { batches: 1, heads: 6, tiles: 1, each: 1, side: 'q', rows: 8, reversed: false };
+  const grid: KernelGrid = { batches: 1, heads: 6, tiles: 1, side: 'q', rows: 8, reversed: false };
   const k: Footprint = {
     side: 'kv',
     batches: { count: 1, stride: 0 },
@@ -70,7 +70,7 @@ test('heads of a group share the window of their key head', () => {
 });
 
 test('a tensor of which one tile needs too much is named immediately, whatever the number of tiles', () => {
-  const grid: KernelGrid = { batches: 1, heads: 1e9, tiles: 4, each: 1, side: 'q', rows: 8, reversed: false };
+  const grid: KernelGrid = { batches: 1, heads: 1e9, tiles: 4, side: 'q', rows: 8, reversed: false };
   const binding = { name: 'lse', variable: 'lse', element: 'f32', access: 'read', elementBytes: 4 };
   const kernel = { name: 'kernel', bindings: [{ ...binding, alignment: 4 }], grid, groups: 4e9 };
   const splits = dispatchSplits(

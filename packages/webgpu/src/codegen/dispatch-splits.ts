@@ -95,7 +95,7 @@ export function dispatchSplits(
   let found = tooLarge(one, bindings.some(({ segment }) => segment) ? inside : limit.bytes);
   if (found === undefined) return [one];
   if (!grid) return found;
-  const { batches, heads, tiles, each } = grid;
+  const { batches, heads, tiles, workgroups = 1 } = grid;
   const splitOf = (first: number, end: number): DispatchSplit => {
     const windows = new Map(whole);
     for (const binding of bindings) {
@@ -104,7 +104,7 @@ export function dispatchSplits(
       if (!footprint || (spans[tensor] ?? 0) === 0) continue;
       windows.set(binding.name, segmentOf(binding, windowOf(footprint, grid, first, end)));
     }
-    return { first: first * each, end: end * each, windows };
+    return { first: first * workgroups, end: end * workgroups, windows };
   };
   // If one tile needs too much, so does every split, and there may be billions of tiles.
   found = tooLarge(splitOf(0, 1), inside);

@@ -12,14 +12,15 @@ import {
 import { formatWgsl } from './text.ts';
 
 /**
- * The order of a kernel's workgroups: batch entries contain heads, heads contain tiles, and a tile has `each`
+ * The order of a kernel's workgroups: batch entries contain heads, heads contain tiles, and tiles contain
  * workgroups.
  */
 export interface KernelGrid {
   readonly batches: number;
   readonly heads: number;
   readonly tiles: number;
-  readonly each: number;
+  /** The number of workgroups of a tile. Default: 1. */
+  readonly workgroups?: number;
   /**
    * The number of rows of one tile (not always an integer), and the side that they belong to; null if every
    * workgroup reads all rows.
@@ -103,10 +104,7 @@ export function kernelSpec(kernel: {
 }): KernelSpec {
   const { name, workgroupSize, parts, declarations = '', body, bindingBudget = unlimitedBudget } = kernel;
   const grid = typeof kernel.groups === 'number' ? null : kernel.groups;
-  const groups =
-    typeof kernel.groups === 'number'
-      ? kernel.groups
-      : kernel.groups.batches * kernel.groups.heads * kernel.groups.tiles * kernel.groups.each;
+  const groups = typeof kernel.groups === 'number' ? kernel.groups : groupsOf(kernel.groups);
   const count: ShaderPart = {
     uniforms: u32Uniforms({ first_group: { dispatch: 'first' }, end_group: { dispatch: 'end' } }),
   };
@@ -144,6 +142,9 @@ ${body.trimEnd()}
     grid,
   };
 }
+
+const groupsOf = ({ batches, heads, tiles, workgroups = 1 }: KernelGrid): number =>
+  batches * heads * tiles * workgroups;
 
 /** WGSL: the index of an invocation among those of `invocations`. */
 export const invocationIndex = 'group * 64u + lane';

@@ -27,7 +27,7 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
   const { groups, footprints } = divided(space, tileRows, rows);
   const kernel = kernelSpec({
     name: 'scatter add',
-    groups: { ...groups, each: tiles },
+    groups: { ...groups, workgroups: tiles },
     workgroupSize: lanes,
     parts: [
       { uniforms: u32Uniforms({ rows, width, count: indices.shape[0], tiles }) },

@@ -74,7 +74,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
 
   return kernelSpec({
     name: 'attention fp8 output',
-    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
+    groups: { batches: B, heads: Hq, tiles, side: 'q', rows, reversed: true },
     workgroupSize: lanes,
     parts: [
       { uniforms: [...u32Uniforms({ tiles }), ...headGroups(problem)] },

@@ -87,7 +87,7 @@ export function divided(
   const tiles = Math.ceil(places / each);
   const rows = (each * count) / places;
   return {
-    groups: { batches: 1, heads: 1, tiles, each: 1, side: 'q', rows },
+    groups: { batches: 1, heads: 1, tiles, side: 'q', rows },
     footprints,
   };
 }

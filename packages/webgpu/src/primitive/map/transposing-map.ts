@@ -73,7 +73,7 @@ export function transposingMap(
   );
   const kernel = kernelSpec({
     name: 'transposing map',
-    groups: { ...groups, each: elementCount(tiles.slice(1)) },
+    groups: { ...groups, workgroups: elementCount(tiles.slice(1)) },
     workgroupSize: lanes,
     parts: [
       { uniforms: [...u32Uniforms(extents, 'extent'), ...u32Uniforms(tiles, 'tiles')] },

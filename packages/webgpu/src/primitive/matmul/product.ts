@@ -65,8 +65,8 @@ export function productKernel(
     groups: {
       ...{ batches: outer, heads: inner, side: 'q' },
       ...(hasAllRows(problem, tile)
-        ? { tiles: tilesN, each: parts.count, rows: tile.N }
-        : { tiles: tilesM, each: tilesN * parts.count, rows: tile.M }),
+        ? { tiles: tilesN, workgroups: parts.count, rows: tile.N }
+        : { tiles: tilesM, workgroups: tilesN * parts.count, rows: tile.M }),
     },
     workgroupSize: tile.lanes,
     parts: [

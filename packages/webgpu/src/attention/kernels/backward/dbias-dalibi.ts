@@ -200,7 +200,7 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
   const sumKernel = kernelSpec({
     name: `attention ${name}`,
     groups: {
-      ...{ batches: isEmpty ? 0 : partsB, heads: partsH, tiles: partsI, each: partsJ * chunks },
+      ...{ batches: isEmpty ? 0 : partsB, heads: partsH, tiles: partsI, workgroups: partsJ * chunks },
       ...{ side: keepI ? 'q' : null, rows },
     },
     workgroupSize: lanes,

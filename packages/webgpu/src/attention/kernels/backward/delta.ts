@@ -60,7 +60,7 @@ export function deltaKernel(
   }`;
   return kernelSpec({
     name: 'attention delta',
-    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows: rowsPerGroup },
+    groups: { batches: B, heads: Hq, tiles, side: 'q', rows: rowsPerGroup },
     workgroupSize: lanes,
     parts: [
       { uniforms: u32Uniforms({ tiles }) },

@@ -81,7 +81,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   ${gradient.finish}`;
   return kernelSpec({
     name: `attention ${Object.keys(results).join(' ')}`,
-    groups: { batches: B, heads, tiles, each: 1, side: 'kv', rows: cols },
+    groups: { batches: B, heads, tiles, side: 'kv', rows: cols },
     workgroupSize: lanes,
     parts: [
       { uniforms: u32Uniforms({ tiles, heads }) },

@@ -50,7 +50,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   ${gradient.finish}`;
   return kernelSpec({
     name: 'attention dq',
-    groups: { batches: B, heads: Hq, tiles, each: 1, side: 'q', rows, reversed: true },
+    groups: { batches: B, heads: Hq, tiles, side: 'q', rows, reversed: true },
     workgroupSize: lanes,
     parts: [{ uniforms: u32Uniforms({ tiles }) }, ...gradient.parts, writeOperand('dq', dq, config)],
     body,

@@ -164,7 +164,7 @@ export function forwardKernel(
       batches: B,
       heads: Hq / heads,
       tiles,
-      each: parts,
+      workgroups: parts,
       side: 'q',
       rows: tileRows / heads,
       reversed: true,

@@ -37,7 +37,7 @@ export function rowVectorGrid(rows: Pick<AttentionProblem, 'B' | 'Hq' | 'Sq' | '
   const { B, Hq, Sq, Dv } = rows;
   const vectors = Math.ceil(Dv / 4);
   return {
-    ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / rowVectorLanes), each: 1 },
+    ...{ batches: B, heads: Hq, tiles: Math.ceil((Sq * vectors) / rowVectorLanes) },
     ...{ side: 'q', rows: rowVectorLanes / vectors },
   };
 }
