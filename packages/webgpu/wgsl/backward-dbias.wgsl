@@ -47,9 +47,9 @@ struct Params {
   bias_sh: u32,
   bias_si: u32,
   bias_sj: u32,
-  dbias_parts_h: u32,
-  dbias_parts_i: u32,
-  dbias_parts_j: u32,
+  dbias_tiles_h: u32,
+  dbias_tiles_i: u32,
+  dbias_tiles_j: u32,
   dbias_sb: u32,
   dbias_sh: u32,
   dbias_si: u32,
@@ -223,11 +223,11 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -
   return Score4(s, slope, visible);
 }
 
-// Batch entry, head, and tile of queries and of keys; those that are summed over count as one.
-fn part_at(part: u32) -> vec4u {
-  let b = part / (P.dbias_parts_j * P.dbias_parts_i * P.dbias_parts_h);
-  let h = (part / (P.dbias_parts_j * P.dbias_parts_i)) % P.dbias_parts_h;
-  return vec4u(b, h, (part / P.dbias_parts_j) % P.dbias_parts_i, part % P.dbias_parts_j);
+// Batch entry, head, and tile of queries and of keys: 0 for those that are summed over.
+fn tile_at(number: u32) -> vec4u {
+  let b = number / (P.dbias_tiles_j * P.dbias_tiles_i * P.dbias_tiles_h);
+  let h = (number / (P.dbias_tiles_j * P.dbias_tiles_i)) % P.dbias_tiles_h;
+  return vec4u(b, h, (number / P.dbias_tiles_j) % P.dbias_tiles_i, number % P.dbias_tiles_j);
 }
 
 fn dbias_store(at: u32, x: f32) {
@@ -247,8 +247,8 @@ fn main(
     return;
   }
 
-  let place = part_at(group / P.chunks);
-  let keys = vec2u(place.w * 32u, min(P.Skv, (place.w + 1u) * 32u));
+  let tile = tile_at(group / P.chunks);
+  let keys = vec2u(tile.w * 32u, min(P.Skv, (tile.w + 1u) * 32u));
   let tx = lane % 8u;
   let ty = lane / 8u;
   var acc0 = vec4f();
@@ -257,11 +257,11 @@ fn main(
   var acc3 = vec4f();
 
   for (var step = group % P.chunks; step < P.steps; step += P.chunks) {
-    let i0 = (place.z + step % P.steps_i) * 32u;
-    let h = place.y + (step / P.steps_i) % P.steps_h;
+    let i0 = (tile.z + step % P.steps_i) * 32u;
+    let h = tile.y + (step / P.steps_i) % P.steps_h;
     let h_k = h / P.group_k;
     let h_v = h / P.group_v;
-    let seq = sequence_at(place.x + step / (P.steps_i * P.steps_h));
+    let seq = sequence_at(tile.x + step / (P.steps_i * P.steps_h));
     let visible = key_range(seq, i0, i0 + 32u);
     let first = max(keys.x, visible.x / 32u * 32u);
     let last = min(keys.y, visible.y);
@@ -403,10 +403,10 @@ fn main(
         sum += sums[(row + r) * 32u + col + c];
       }
     }
-    let i = place.z * 32u + row;
-    let j = place.w * 32u + col;
+    let i = tile.z * 32u + row;
+    let j = tile.w * 32u + col;
     if (i < P.Sq && j < P.Skv) {
-      dbias_store(place.x * P.dbias_sb + place.y * P.dbias_sh + i * P.dbias_si + j * P.dbias_sj, sum);
+      dbias_store(tile.x * P.dbias_sb + tile.y * P.dbias_sh + i * P.dbias_si + j * P.dbias_sj, sum);
     }
   }
 }

@@ -1,0 +1,95 @@
+import { type BackwardProblem, contiguousStrides, elementCount } from '@tilewise/core';
+import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
+import { tileSize } from '../../tiles/tile.ts';
+import { defaultTile } from '../../tiles/tile-table.ts';
+
+/** How sums over scores, which give a tensor that broadcasts to the scores, are divided among workgroups. */
+export interface SumDivision {
+  /**
+   * For each of (B, Hq, Sq, Skv), whether the result keeps the dimension. A dimension in which the result has
+   * one element is summed over.
+   */
+  readonly kept: readonly boolean[];
+  /** The number of tiles of the result along each dimension. */
+  readonly tiles: readonly [B: number, H: number, I: number, J: number];
+  /** The number of sequences, heads and tiles of queries that are summed into one tile of the result. */
+  readonly steps: readonly [B: number, H: number, I: number];
+  /** The size of a tile of the result, in elements. */
+  readonly rows: number;
+  readonly cols: number;
+  /**
+   * The number of workgroups that share the steps of a tile. If there is more than one, a second kernel adds
+   * their partial sums.
+   */
+  readonly chunks: number;
+}
+
+/**
+ * The number of workgroups that keeps a large GPU busy, and the smallest number of steps that one of them
+ * should have.
+ */
+const manyGroups = 256;
+const stepsPerGroup = 4;
+/** The maximum memory for partial sums, in vectors of 8 bytes. */
+const maxVectors = 2 ** 22;
+
+/** @param shape the shape of the result. */
+export function sumDivision(
+  { forward: { B, Hq, Sq, Skv } }: BackwardProblem,
+  shape: readonly number[],
+): SumDivision {
+  const lead = 4 - shape.length;
+  const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
+  const [keepB, keepH, keepI, keepJ] = kept;
+  const tile = tileSize(defaultTile.grid);
+  const [tilesI, tilesJ] = [Math.ceil(Sq / tile.rows), Math.ceil(Skv / tile.cols)];
+  const tiles = [keepB ? B : 1, keepH ? Hq : 1, keepI ? tilesI : 1, keepJ ? tilesJ : 1] as const;
+  const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;
+  const rows = keepI ? tile.rows : 1;
+  const cols = keepJ ? tile.cols : 1;
+  const groups = elementCount(tiles);
+  const room = maxVectors / (groups * rows * cols);
+  const chunks = Math.floor(Math.min(elementCount(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
+  return { kept, tiles, steps, rows, cols, chunks };
+}
+
+/** The number of vectors that the partial sums of a division use in the workspace. */
+export function partialSumVectors({ tiles, rows, cols, chunks }: SumDivision): number {
+  return chunks > 1 ? elementCount(tiles) * chunks * rows * cols : 0;
+}
+
+/**
+ * `tile_at(number) -> vec4u`: the coordinates of a tile of the result `name`, which has this shape.
+ */
+export function tileCoordinates(
+  name: string,
+  { kept, tiles }: SumDivision,
+  shape: readonly number[],
+): ShaderPart {
+  const own = contiguousStrides(shape);
+  const lead = 4 - shape.length;
+  const [sb, sh, si, sj] = kept.map((isKept, d) => (isKept ? (own[d - lead] ?? 0) : 0));
+  const [, tiles_h, tiles_i, tiles_j] = tiles;
+  return {
+    uniforms: u32Uniforms({ tiles_h, tiles_i, tiles_j, sb, sh, si, sj }, `${name}_`),
+    code: `// Batch entry, head, and tile of queries and of keys: 0 for those that are summed over.
+fn tile_at(number: u32) -> vec4u {
+  let b = number / (P.${name}_tiles_j * P.${name}_tiles_i * P.${name}_tiles_h);
+  let h = (number / (P.${name}_tiles_j * P.${name}_tiles_i)) % P.${name}_tiles_h;
+  return vec4u(b, h, (number / P.${name}_tiles_j) % P.${name}_tiles_i, number % P.${name}_tiles_j);
+}`,
+  };
+}
+
+/**
+ * Statements that store the element in row `row` and column `col` of the tile at the coordinates `tile`, if
+ * the element exists.
+ */
+export function storeElement(name: string, { kept, rows, cols }: SumDivision, sum: string): string {
+  const [, , keepI, keepJ] = kept;
+  return `let i = tile.z * ${rows}u + row;
+    let j = tile.w * ${cols}u + col;
+    if (${keepI ? 'i < P.Sq' : 'true'} && ${keepJ ? 'j < P.Skv' : 'true'}) {
+      ${name}_store(tile.x * P.${name}_sb + tile.y * P.${name}_sh + i * P.${name}_si + j * P.${name}_sj, ${sum});
+    }`;
+}
