@@ -5,7 +5,7 @@ import { resultVectors, stagedRows, vectorsPerLane, workgroupTileMemory } from '
 import { completeTile } from '../workgroup/plain-tile.ts';
 import { subgroupRowReduction } from '../workgroup/variants/subgroup-row-reduction.ts';
 import { vectorsInFlight } from '../workgroup/variants/unrolling.ts';
-import type { WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
+import type { WorkgroupTile, WorkgroupTileShape } from '../workgroup/workgroup-tile.ts';
 
 /**
  * The work of a workgroup for one tile of scores, and the time that the model predicts for the work on a
@@ -63,6 +63,79 @@ function productsOf(role: TileRole, { Dqk, Dv }: CostedProblem) {
   };
 }
 
+/** The work of a workgroup for one tile of scores. */
+interface TileWork extends Pick<TileCost, 'flops' | 'storageBytes' | 'workgroupBytes' | 'barriers'> {
+  /** The vec4s that a lane copies from storage to workgroup memory, in chunks between two barriers. */
+  readonly copies: number;
+  readonly chunks: number;
+  /** The vec4s of operands and of weights that a lane reads from workgroup memory, in steps of its loops. */
+  readonly operandReads: number;
+  readonly weightReads: number;
+  readonly steps: number;
+}
+
+const total = (numbers: readonly number[]): number => numbers.reduce((sum, n) => sum + n, 0);
+
+function workOf(
+  tile: WorkgroupTile,
+  role: TileRole,
+  problem: CostedProblem,
+  { rowReduction }: WorkgroupTileShape,
+): TileWork {
+  const { tx, rows, cols, headDimChunk, stagingDType } = tile;
+  const { scores, sums, overKeys } = productsOf(role, problem);
+  const { rows: queries, cols: keys, lanes } = tileSize(tile);
+  const length = overKeys ? keys : queries;
+  const weights = overKeys ? rows / 4 : cols;
+  const vectors = (D: number): number => Math.ceil(D / 4);
+
+  const scoreVectors = total(scores.map(D => (queries + keys) * vectors(D)));
+  const sumVectors = total(sums.map(D => length * vectors(D)));
+  const scoreChunks = total(scores.map(D => Math.ceil(vectors(D) / headDimChunk)));
+  const sumChunks = total(sums.map(D => length / Math.max(1, stagedRows(tile, D, length))));
+  const scoreSteps = total(scores.map(vectors));
+  const sumSteps = sums.length * length;
+  const sumReads = total(sums.map(D => length * vectorsPerLane(D, tile)));
+
+  const copied = scoreVectors + sumVectors;
+  const chunks = scoreChunks + sumChunks;
+  const operandReads = scoreSteps * (rows + 4 * cols) + sumReads;
+  const weightReads = sumSteps * weights;
+  const stagedBytes = stagingDType === 'f16' ? 8 : 16;
+  const weightsOfLane = sums.length * rows * cols;
+  const reduces = role === 'forward' && rowReduction !== 'subgroup';
+  return {
+    ...{ copies: copied / lanes, chunks, operandReads, weightReads, steps: scoreSteps + sumSteps },
+    flops: 2 * queries * keys * (total(scores) + total(sums)),
+    storageBytes: copied * 4 * dtypeInfo[problem.q.dtype].bytes,
+    workgroupBytes:
+      copied * stagedBytes +
+      lanes * (operandReads * stagedBytes + (weightReads + weightsOfLane) * 16) +
+      (reduces ? lanes * rows * (tx + 1) * 4 : 0),
+    barriers: 2 * chunks + (reduces ? 1 : 0) + (sums.length - 1),
+  };
+}
+
+/** The registers and workgroup memory of a kernel, and the number of workgroups that a core has room for. */
+function occupancyOf(
+  tile: WorkgroupTile,
+  role: TileRole,
+  problem: CostedProblem,
+  core: AdapterClass,
+): Pick<TileCost, 'registers' | 'occupiedBytes' | 'groupsInFlight'> {
+  const { rows, cols } = tile;
+  const { lanes } = tileSize(tile);
+  const accumulators = total(productsOf(role, problem).sums.map(D => 4 * resultVectors(D, tile)));
+  const registers = accumulators + 3 * 4 * rows * cols + otherRegisters;
+  const occupiedBytes = workgroupTileMemory(tile, role);
+  const fitting = Math.min(
+    Math.floor(core.workgroupMemory / occupiedBytes),
+    Math.floor(core.registerBytes / (4 * registers * lanes)),
+    Math.floor(core.lanesInFlight / lanes),
+  );
+  return { registers, occupiedBytes, groupsInFlight: Math.max(1, fitting) };
+}
+
 /** The cost of a kernel with a tile in workgroup memory, on one core of a class of adapters. */
 export function tileCost(
   shape: WorkgroupTileShape,
@@ -74,50 +147,12 @@ export function tileCost(
     shape,
     shape.rowReduction === 'subgroup' ? { rowReduction: subgroupRowReduction } : {},
   );
-  const { tx, rows, cols, headDimChunk, stagingDType } = tile;
-  const { scores, sums, overKeys } = productsOf(role, problem);
-  const { rows: queries, cols: keys, lanes } = tileSize(tile);
-  const ownScores = 4 * rows * cols;
-  const length = overKeys ? keys : queries;
-  const weights = overKeys ? rows / 4 : cols;
-  const total = (numbers: readonly number[]): number => numbers.reduce((sum, n) => sum + n, 0);
-
-  const flops = 2 * queries * keys * (total(scores) + total(sums));
-  // The vec4s that the workgroup copies from storage to workgroup memory, in chunks between two barriers.
-  const vectors = (D: number): number => Math.ceil(D / 4);
-  const scoreVectors = total(scores.map(D => (queries + keys) * vectors(D)));
-  const sumVectors = total(sums.map(D => length * vectors(D)));
-  const scoreChunks = total(scores.map(D => Math.ceil(vectors(D) / headDimChunk)));
-  const sumChunks = total(sums.map(D => length / Math.max(1, stagedRows(tile, D, length))));
-  const chunks = scoreChunks + sumChunks;
-  const copies = (scoreVectors + sumVectors) / lanes;
-  // The vec4s that a lane reads from workgroup memory.
-  const scoreSteps = total(scores.map(vectors));
-  const sumSteps = sums.length * length;
-  const sumReads = total(sums.map(D => length * vectorsPerLane(D, tile)));
-  const weightReads = sumSteps * weights;
-  const operandReads = scoreSteps * (rows + 4 * cols) + sumReads;
-
-  const stagedBytes = stagingDType === 'f16' ? 8 : 16;
-  const joins = role === 'forward' && shape.rowReduction !== 'subgroup';
-  const workgroupBytes =
-    (scoreVectors + sumVectors) * stagedBytes +
-    lanes * (operandReads * stagedBytes + (weightReads + sums.length * (ownScores / 4)) * 16) +
-    (joins ? lanes * rows * (tx + 1) * 4 : 0);
-  const storageBytes = (scoreVectors + sumVectors) * 4 * dtypeInfo[problem.q.dtype].bytes;
-  const barriers = 2 * chunks + (joins ? 1 : 0) + (sums.length - 1);
-
-  const accumulators = total(sums.map(D => 4 * resultVectors(D, tile)));
-  const registers = accumulators + 3 * ownScores + otherRegisters;
-  const occupiedBytes = workgroupTileMemory(tile, role);
-  const groupsInFlight = Math.max(
-    1,
-    Math.min(
-      Math.floor(core.workgroupMemory / occupiedBytes),
-      Math.floor(core.registerBytes / (4 * registers * lanes)),
-      Math.floor(core.lanesInFlight / lanes),
-    ),
-  );
+  const { rows, cols, stagingDType } = tile;
+  const { lanes } = tileSize(tile);
+  const { copies, chunks, operandReads, weightReads, steps, ...work } = workOf(tile, role, problem, shape);
+  const { flops, storageBytes, workgroupBytes, barriers } = work;
+  const occupancy = occupancyOf(tile, role, problem, core);
+  const { registers, groupsInFlight } = occupancy;
 
   // Compilers unroll loops over prefetched vectors, which are in registers.
   const way = shape.unrolled || shape.prefetch ? 'unrolled' : 'looped';
@@ -126,7 +161,7 @@ export function tileCost(
     clocksOfRead[way] * (operandReads + weightReads) +
     (stagingDType === 'f16' ? core.f16Clocks * operandReads : 0) +
     copies * clocksOfCopy[way] +
-    ownScores * clocksOfScore;
+    4 * rows * cols * clocksOfScore;
   // A lane waits for storage once for each read, or once for all reads that are in flight together.
   // Prefetched reads arrive while the previous chunk is multiplied.
   const inFlight = shape.prefetch ? copies / chunks : shape.unrolled ? vectorsInFlight : 1;
@@ -134,7 +169,7 @@ export function tileCost(
   const hidden = shape.prefetch ? busyClocks / chunks : 0;
   const waitingClocks =
     waits * Math.max(0, core.storageLatency + clocksOfTurn[way] - hidden) +
-    clocksOfStep[way] * (scoreSteps + sumSteps) +
+    clocksOfStep[way] * steps +
     clocksOfBarrier * barriers;
   const clocks = Math.max(
     (busyClocks * lanes) / core.lanesPerClock,
@@ -143,9 +178,8 @@ export function tileCost(
     (busyClocks + waitingClocks) / groupsInFlight,
   );
   return {
-    ...{ flops, storageBytes, workgroupBytes, barriers, registers, occupiedBytes, groupsInFlight },
+    ...{ ...work, ...occupancy, busyClocks, waitingClocks, clocks },
     ...{ spills: registers > core.registersPerLane, lanesInFlight: groupsInFlight * lanes },
-    ...{ busyClocks, waitingClocks, clocks },
   };
 }
 
