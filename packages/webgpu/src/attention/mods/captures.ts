@@ -41,9 +41,11 @@ export function capturePart(name: string, { dtype, shape, strides }: TensorDesc)
   const format = integer ? null : storageFormat(dtype);
   const scalarElement = integer?.[0] ?? format?.scalarElement ?? 'u32';
   const dims = shape.map((_, d) => d);
-  const place = dims.map(d => ` + u32(clamp(i${d}, 0i, P.${variable}_last${d})) * P.${variable}_stride${d}`);
+  const offsets = dims.map(
+    d => ` + u32(clamp(i${d}, 0i, P.${variable}_last${d})) * P.${variable}_stride${d}`,
+  );
   const parameters = dims.map(d => `i${d}: i32`).join(', ');
-  const address = `let at = P.${variable}_base${place.join('')};`;
+  const address = `let at = P.${variable}_base${offsets.join('')};`;
   const code = integer
     ? `fn ${captureLoad(name)}(${parameters}) -> ${wgslTypes[kind]} {
   ${address}

@@ -6,19 +6,19 @@ import type { ScoreStageFactory } from '../score/stage.ts';
 import { captureBits, captureLoad } from './captures.ts';
 
 /** The parameters of functions of a score and its position. */
-export const placeParameters = 'score: f32, b: i32, h: i32, q: i32, kv: i32';
+export const positionParameters = 'score: f32, b: i32, h: i32, q: i32, kv: i32';
 
 /** The arguments for key j + c of query i, after the score. */
-export const placeArguments = 'i32(seq.b), i32(h), i32(i), i32(j + c)';
+export const positionArguments = 'i32(seq.b), i32(h), i32(i), i32(j + c)';
 
-/** A WGSL function of a score and its position, see `placeArguments`. */
+/** A WGSL function of a score and its position, see `positionArguments`. */
 export function exprFunction(tools: ExprTools, name: string, type: string, expr: Expr): string {
   const { statements, value } = tools.writeWgsl(expr, {
     variables: { score: 'score', b: 'b', h: 'h', q: 'q', kv: 'kv' },
     load: (capture, index) => `${captureLoad(capture)}(${index.join(', ')})`,
     bits: (capture, index) => `${captureBits(capture)}(${index.join(', ')})`,
   });
-  return `fn ${name}(${placeParameters}) -> ${type} {
+  return `fn ${name}(${positionParameters}) -> ${type} {
   ${statements}
   return ${value};
 }`;
@@ -47,7 +47,7 @@ export const scoreModStage =
     const masks = softcap === null;
     const slopes = {
       none: '',
-      'by q·k': `slope[c] *= score_mod_slope(unmodified[c], ${placeArguments});`,
+      'by q·k': `slope[c] *= score_mod_slope(unmodified[c], ${positionArguments});`,
       'by the modified score': 'slope[c] = 1.0;',
     };
     return {
@@ -61,9 +61,9 @@ export const scoreModStage =
       ].join('\n\n'),
       apply: `let unmodified = s;
   for (var c = 0u; c < 4u; c++) {
-    s[c] = score_mod(unmodified[c], ${placeArguments});
+    s[c] = score_mod(unmodified[c], ${positionArguments});
     ${slopes[slope]}
-    let masked = score_mod_masks(unmodified[c], ${placeArguments});
+    let masked = score_mod_masks(unmodified[c], ${positionArguments});
     ${masks ? 'visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));' : `s[c] = select(s[c], ${lowest}, masked);`}
   }`,
       masks,
@@ -79,7 +79,7 @@ export const maskModStage =
       requires: exprPieces(tools),
       code: exprFunction(tools, 'mask_mod', 'bool', maskMod),
       apply: `for (var c = 0u; c < 4u; c++) {
-    visible[c] = visible[c] && mask_mod(0.0, ${placeArguments});
+    visible[c] = visible[c] && mask_mod(0.0, ${positionArguments});
   }`,
       masks: true,
     };
