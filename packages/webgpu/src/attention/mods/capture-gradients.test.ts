@@ -85,6 +85,21 @@ describe('gradients of the tensors that a score mod captures', () => {
     await expectReference(scoreMod);
   });
 
+  test('a NaN in dO reaches the elements that its query loads, and no others', async () => {
+    const values = tensors.dO.toFloat32();
+    values[30 * D] = Number.NaN;
+    const dO = Tensor.from(values, [B, H, S, D]);
+    const scoreMod = e.relativeBiasMod(normal([H, 41], 5));
+    const call = { ...tensors, dO, options: { causal: true, scoreMod } };
+    const exact = exactResults(call);
+    const got = await gpuResults(await sharedContext(), call, exact);
+    const nans = (t: Tensor): boolean[] => Array.from(t.toFloat64(), Number.isNaN);
+    const wanted = nans(exact['dCaptures.relativeBias']);
+    expect(wanted).toContain(true);
+    expect(wanted).toContain(false);
+    expect(nans(got['dCaptures.relativeBias'])).toEqual(wanted);
+  });
+
   test('tensors that a mask mod reads, or that have no influence, get no gradient or zeros', async () => {
     const scoreMod = e.scoreMod(
       ({ score, kv }) => add(score, e.select(e.gt(load('unused', [kv]), 0), 1, 0.5)),

@@ -132,8 +132,8 @@ function scatter(n: number, vectors: ScoreVectors): string {
       for (var c = 0u; c < 4u; c++) {
         let i = i + ${row};
         let derivative = load${n}_derivative(unmodified[c], ${positionArguments});
-        // The derivative may be NaN for a masked pair, and in a branch of the mod that is not taken.
-        if (ds[c] != 0.0 && derivative != 0.0) {
+        // The derivative may be NaN for a masked pair. On Vulkan, != would be false for a NaN.
+        if (!(ds[c] == 0.0 || derivative == 0.0)) {
           values[c] = ds[c] * derivative;
           at[c] = load${n}_element(unmodified[c], ${positionArguments});
         }
