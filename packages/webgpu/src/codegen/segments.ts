@@ -50,13 +50,13 @@ export const inSegments: InSegments = (make, tensors, capabilities) => {
  * @param bytes the size of a segment.
  */
 function bindInSegments(kernel: KernelSpec, name: string, count: number, bytes: number): KernelSpec | null {
-  const place = kernel.bindings.findIndex(binding => binding.name === name);
-  const binding = kernel.bindings[place];
+  const at = kernel.bindings.findIndex(binding => binding.name === name);
+  const binding = kernel.bindings[at];
   if (!binding) return null;
   const { variable = name, element, elementBytes } = binding;
   const declare = (n: number, own: string): string =>
     `@group(0) @binding(${n + 1}) var<storage, read> ${own}: array<${element}>;`;
-  const [before, after] = kernel.wgsl.split(declare(place, variable));
+  const [before, after] = kernel.wgsl.split(declare(at, variable));
   const read = new RegExp(`\\b${variable}\\[((?:[^[\\]]|\\[[^[\\]]*])*)]`, 'g');
   let calls = after;
   // An index may contain another read of the array.
@@ -66,8 +66,8 @@ function bindInSegments(kernel: KernelSpec, name: string, count: number, bytes: 
   }
   if (new RegExp(`\\b${variable}\\[|&${variable}\\b`).test(calls)) return null;
 
-  const places = Array.from({ length: count }, (_, n) => (n === 0 ? place : kernel.bindings.length + n - 1));
-  const variables = places.map((_, n) => (n === 0 ? variable : `${variable}_${n}`));
+  const numbers = Array.from({ length: count }, (_, n) => (n === 0 ? at : kernel.bindings.length + n - 1));
+  const variables = numbers.map((_, n) => (n === 0 ? variable : `${variable}_${n}`));
   const length = bytes / elementSize(element);
   const cases = variables.map((own, n) => {
     const value = `return ${own}[at${n === 0 ? '' : ` - ${n * length}u`}];`;
@@ -77,7 +77,7 @@ function bindInSegments(kernel: KernelSpec, name: string, count: number, bytes: 
 fn ${variable}_segmented(at: u32) -> ${element} {
 ${cases.join('\n')}
 }`;
-  const declared = [...variables.map((own, n) => declare(places[n], own)), reader].join('\n\n');
+  const declared = [...variables.map((own, n) => declare(numbers[n], own)), reader].join('\n\n');
   const segments = variables.map((own, index) => ({
     ...{ ...binding, name: segmentName(name, index), variable: own },
     segment: { of: name, index, count, elements: bytes / elementBytes },

@@ -49,8 +49,8 @@ const bias = numbers([1, queryHeads, S, S], 6);
 const drawn = (scheme: 'flash-attention-2' | 'onednn') => ({ p: 0.25, seed: 42n, scheme });
 
 /**
- * Cases with every dtype, mask, bias and dropout, and with head sizes that have their own kernels. One
- * case combines several options that kernels handle separately, because compiling takes most of the time.
+ * Cases with every dtype, mask, bias and dropout, and with head sizes that have their own kernels. One case
+ * combines several options that kernels handle separately, because compiling takes most of the time.
  */
 export const thoroughCases: readonly Case[] = [
   ...usualCases,

@@ -25,9 +25,8 @@ export interface DiagnoseOptions {
    */
   readonly thorough?: boolean | 'hardware' | undefined;
   /**
-   * Whether to time the tiles of this adapter and the baseline tile, and to compare the times with the
-   * cost model's predictions. Takes about 20 seconds on a GPU, and minutes on a software adapter. Default:
-   * false.
+   * Whether to time the tiles of this adapter and the baseline tile, and to compare the times with the cost
+   * model's predictions. Takes about 20 seconds on a GPU, and minutes on a software adapter. Default: false.
    */
   readonly tiles?: boolean | undefined;
   /** Called with each check as soon as it is done, and with the total number of checks. */

@@ -54,10 +54,7 @@ export interface TileComparison {
   readonly adapterClass: string;
   /** The tile that the kernel uses on this adapter. */
   readonly tile: string;
-  /**
-   * The predicted time relative to the baseline tile; null for a tile that the model does
-   * not cover.
-   */
+  /** The predicted time relative to the baseline tile; null for a tile that the model does not cover. */
   readonly predicted: number | null;
   /** The measured relative time; null if the device did not run both tiles. */
   readonly measured: number | null;

@@ -13,8 +13,8 @@ function timedProblem(): BackwardProblem {
 }
 
 /**
- * Times the tiles of an adapter and the baseline tile, and adds the cost model's
- * predictions. On a software adapter, this takes minutes.
+ * Times the tiles of an adapter and the baseline tile, and adds the cost model's predictions. On a software
+ * adapter, this takes minutes.
  */
 export async function compareTiles(
   ctx: GpuContext,

@@ -84,12 +84,12 @@ export async function tune(
       const rule = `must be an array of at least one tile, got ${got}`;
       throw new InvalidArgumentError(`options.candidates.${role}`, rule);
     }
-    return tiles.map((tile, place) => ({ role, tile, place }));
+    return tiles.map((tile, rank) => ({ role, tile, rank }));
   });
-  for (const { role, tile, place } of entries)
-    checkDescription(`options.candidates.${role}[${place}]`, role, tile);
+  for (const { role, tile, rank } of entries)
+    checkDescription(`options.candidates.${role}[${rank}]`, role, tile);
   // The most promising tiles of all kernels come first, in case there is no time for all tiles.
-  entries.sort((a, b) => a.place - b.place);
+  entries.sort((a, b) => a.rank - b.rank);
 
   const start = performance.now();
   const spent = (): number => (performance.now() - start) / 1000;
@@ -97,9 +97,9 @@ export async function tune(
   try {
     const works: Work[] = [];
     const omitted: OmittedTile[] = [];
-    for (const { role, tile, place } of entries) {
+    for (const { role, tile, rank } of entries) {
       const made =
-        place > 0 && spent() > seconds / 2 ? 'there was no time left' : await bench.prepare(role, tile);
+        rank > 0 && spent() > seconds / 2 ? 'there was no time left' : await bench.prepare(role, tile);
       if (typeof made === 'string') omitted.push({ role, tile, reason: made });
       else works.push(made);
     }

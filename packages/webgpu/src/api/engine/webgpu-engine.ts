@@ -16,9 +16,9 @@ import { loadedTools } from '../tools/tools.ts';
 import { gpuPrimitives } from './gpu-primitives.ts';
 
 /**
- * Wraps a context as an engine for attention and for primitives. The promises of `sdpa` and
- * `sdpaBackward` resolve when the work has been submitted to the GPU. Kernels that are not compiled yet are
- * compiled in the background first, and later calls wait for them.
+ * Wraps a context as an engine for attention and for primitives. The promises of `sdpa` and `sdpaBackward`
+ * resolve when the work has been submitted to the GPU. Kernels that are not compiled yet are compiled in the
+ * background first, and later calls wait for them.
  * @throws InvalidArgumentError if `ctx` is not a GpuContext.
  */
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {

@@ -6,7 +6,7 @@ import {
   isHostArray,
   numberAt,
 } from '@tilewise/core';
-import { type AmaxName, amaxNames, amaxPlace, fp8ListLength } from '../../attention/config/fp8-steps.ts';
+import { type AmaxName, amaxIndex, amaxNames, fp8ListLength } from '../../attention/config/fp8-steps.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { CallList } from '../../runtime/eager-call.ts';
@@ -34,7 +34,7 @@ export function fp8List(ctx: GpuContext, scalars: Fp8Scalars<GpuTensor | HostArr
     },
     read(encoder, list, results) {
       for (const { name, buffer } of results) {
-        if (isAmax(name)) encoder.copyBufferToBuffer(list, 4 * amaxPlace(name), buffer, 0, 4);
+        if (isAmax(name)) encoder.copyBufferToBuffer(list, 4 * amaxIndex(name), buffer, 0, 4);
       }
     },
   };

@@ -17,7 +17,7 @@ export type AmaxName = ForwardAmaxName | BackwardAmaxName;
 export const amaxNames: readonly AmaxName[] = fp8AmaxNames;
 
 /** The index of a largest value in the list `fp8`. */
-export const amaxPlace = (name: AmaxName): number => fp8ScalarNames.length + amaxNames.indexOf(name);
+export const amaxIndex = (name: AmaxName): number => fp8ScalarNames.length + amaxNames.indexOf(name);
 
 /** The length of the list `fp8`: the scalars, then the largest values. */
 export const fp8ListLength: number = fp8ScalarNames.length + amaxNames.length;

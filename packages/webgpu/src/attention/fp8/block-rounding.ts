@@ -36,15 +36,15 @@ export function blockRoundingPart({ fp8 }: AttentionProblem): ShaderPart {
 export function roundBlocks({ tx, ty }: LaneGrid, along: 'keys' | 'queries', vectors: ScoreVectors): string {
   const all = (r: number): string => `abs(${vectors.of('raw', r)})`;
   const max4 = (r: number): string => `max(max(${all(r)}.x, ${all(r)}.y), max(${all(r)}.z, ${all(r)}.w))`;
-  const [own, place, lane, lanes] =
+  const [own, first, lane, lanes] =
     along === 'keys'
       ? [`vec4f(${repeat(4, max4, ', ')})`, `ty * ${tx}u`, 'tx', tx]
       : [`max(max(${all(0)}, ${all(1)}), max(${all(2)}, ${all(3)}))`, `tx * ${ty}u`, 'ty', ty];
-  return `row_partial[${place} + ${lane}] = ${own};
+  return `row_partial[${first} + ${lane}] = ${own};
     workgroupBarrier();
     var amax = vec4f();
     for (var n = 0u; n < ${lanes}u; n++) {
-      amax = max(amax, row_partial[${place} + n]);
+      amax = max(amax, row_partial[${first} + n]);
     }
     ${repeat(4, r => `${vectors.of('ds', r)} = block_rounded(${vectors.of('raw', r)}, ${along === 'keys' ? `vec4f(amax[${r}])` : 'amax'});`)}`;
 }

@@ -12,7 +12,7 @@ import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { readElement } from '../../codegen/shader-part.ts';
-import { type AmaxName, amaxNames, amaxPlace, type Fp8Kernel } from '../config/fp8-steps.ts';
+import { type AmaxName, amaxIndex, amaxNames, type Fp8Kernel } from '../config/fp8-steps.ts';
 import type { Fp8Tools } from '../config/kernel-config.ts';
 import { listPart } from '../layout/list.ts';
 import { fp8OutputKernel } from './fp8-output.ts';
@@ -68,7 +68,7 @@ function fp8Arithmetic(
     ],
     apply: (step, x) => `fp8_${step}(${x})`,
     finish: measured
-      .map(name => `atomicMax(&fp8[P.fp8_base + ${amaxPlace(name)}u], bitcast<u32>(${name}));`)
+      .map(name => `atomicMax(&fp8[P.fp8_base + ${amaxIndex(name)}u], bitcast<u32>(${name}));`)
       .join('\n'),
   };
 }

@@ -147,7 +147,7 @@ function scalesPart(
   const channels = axis === 'channels';
   const [row, column] = channels ? ['s', 'd / 32u'] : ['d', 's / 32u'];
   // The formula of core's `blockScaleIndex`.
-  const place =
+  const index =
     layout === 'F8_128x4'
       ? `((${row} / 128u) * (P.scale_columns / 4u) + (${column}) / 4u) * 512u
     + (${row} % 32u) * 16u + ((${row} % 128u) / 32u) * 4u + (${column}) % 4u`
@@ -163,7 +163,7 @@ function scalesPart(
       scale_columns: layout === 'F8_128x4' && !channels ? rows : columns,
     }),
     code: `fn scale_at(head: u32, s: u32, d: u32) -> f32 {
-  let at = P.scales_base + head * P.scales_per_head + ${place};
+  let at = P.scales_base + head * P.scales_per_head + ${index};
   let code = (scales[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu;
   return bitcast<f32>(select(select(code << 23u, 0x00400000u, code == 0u), 0x7fc00000u, code == 255u));
 }

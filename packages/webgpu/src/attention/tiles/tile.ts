@@ -27,8 +27,8 @@ export const stationaryOf = (role: TileRole): Stationary => (role === 'dkdv' ? '
  * kinds.
  *
  * The text of a kernel contains no sizes of a problem: head sizes, lengths and bounds of masks are uniforms,
- * so that problems share compiled kernels. Fixed in the text is only the number of vec4s that a lane
- * accumulates, and with matrices whether head sizes are multiples of 16.
+ * so that problems share compiled kernels. The text fixes only the number of vec4s that a lane accumulates
+ * and, with matrices, whether head sizes are multiples of 16.
  */
 export interface Tile {
   /** The sizes that the tile was made from: plain data, which can be stored as JSON. */

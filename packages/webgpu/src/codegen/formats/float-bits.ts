@@ -22,7 +22,10 @@ export const isNegativeInfinity: WgslPiece = {
 `,
 };
 
-/** Whether any component is infinite or NaN. Tests the bits for the same reason. */
+/**
+ * Whether any component is infinite or NaN. Tests the bits, because WGSL lets arithmetic assume that there
+ * are neither.
+ */
 export const hasNonFinite: WgslPiece = {
   code: `fn has_non_finite(x: vec4f) -> bool {
   return any((bitcast<vec4u>(x) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
@@ -30,7 +33,7 @@ export const hasNonFinite: WgslPiece = {
 `,
 };
 
-/** Which components are NaN. Tests the bits for the same reason. */
+/** Which components are NaN. Tests the bits, because WGSL lets arithmetic assume that there are no NaNs. */
 export const isNaN4: WgslPiece = {
   code: `fn is_nan(x: vec4f) -> vec4<bool> {
   return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);

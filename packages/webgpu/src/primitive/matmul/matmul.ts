@@ -10,8 +10,8 @@ import { sumParts, tileFor } from './tiles/tile-table.ts';
 
 /**
  * The kernels of C = Σ A·B over the last two dimensions, with broadcast leading dimensions, any strides and
- * any float dtypes. Products are summed in f32, in an order that depends only on the shapes, the
- * dtypes and the device.
+ * any float dtypes. Products are summed in f32, in an order that depends only on the shapes, the dtypes and
+ * the device.
  * @param matmulTiles tiles that a context has loaded for its device.
  */
 export function matmulKernels(

@@ -17,7 +17,7 @@ export interface Dispatch {
 
 /** A dispatch with the buffers of one encode. */
 export interface BoundDispatch extends Dispatch {
-  /** `skipped` counts from the start of the tensor: it is negative if the split's range starts after it. */
+  /** `skipped` is negative if the range of the split starts after the start of the tensor. */
   readonly bound: readonly BoundTensor[];
   /** The compiled kernel, once a run has needed it. */
   compiled?: CompiledKernel;

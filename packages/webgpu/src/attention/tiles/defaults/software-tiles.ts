@@ -13,8 +13,8 @@ const narrowSquareTile = /* @__PURE__ */ plainWorkgroupTile({ tx: 2, ty: 4, cols
 
 /**
  * Tiles of software adapters for heads of few channels. Lanes whose channels are padding cost a CPU as much
- * as others: with 128 heads of 24 rows and 8 channels, the baseline tiles take two to four times as
- * long. Adapters that broadcast in groups of eight lanes compute such heads on subgroup tiles, except for few
+ * as others: with 128 heads of 24 rows and 8 channels, the baseline tiles take two to four times as long.
+ * Adapters that broadcast in groups of eight lanes compute such heads on subgroup tiles, except for few
  * queries, for which these kernels would take four times as long to compile as others: 12 s on lavapipe.
  */
 export const softwareTiles: AdapterTiles = (role, { Dqk, Dv, fp8 }, _, capabilities) => {

@@ -1,7 +1,8 @@
 import type { DType } from '@tilewise/core';
 
 /**
- * One of the matrices of a product, or one in each product of a batch: its place in its tensor, in elements.
+ * One of the matrices of a product, or one in each product of a batch: where it lies in its tensor, in
+ * elements.
  */
 export interface Matrix {
   /** The name of the tensor that holds the matrix. */
