@@ -67,7 +67,7 @@ test('calls without 8-bit arithmetic contain no code for it', async () => {
 
 test('calls contain no code for f16 arithmetic, prefetch or subgroup row reductions', async () => {
   const code = await bundleOf('createContext', 'sdpa', 'sdpaBackward');
-  for (const own of ['fn exceeds', 'prefetches ', 'fn take_place']) {
+  for (const own of ['fn exceeds', 'prefetches ', 'fn number_lane']) {
     expect(code).not.toContain(own);
     expect(await bundleFrom('./subpaths/tiles.ts', 'workgroupTile')).toContain(own);
   }

@@ -369,7 +369,6 @@ fn main(
         ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
       }
 
-      // dV += Pᵀ·dO, dK += dSᵀ·Q
       weights[ty * 4u + 0u][tx] = weight_vectors[0];
       weights[ty * 4u + 1u][tx] = weight_vectors[1];
       weights[ty * 4u + 2u][tx] = weight_vectors[2];
@@ -478,9 +477,9 @@ fn main(
     if (s < P.Skv) {
       let row = dv_row(seq, head, s);
       for (var n = 0u; n < 2u; n++) {
-        let place = n * 8u + tx;
-        if (place < (P.Dv + 3u) / 4u) {
-          dv_store4(row, 4u * place, dv_rows[r * 2u + n]);
+        let vector = n * 8u + tx;
+        if (vector < (P.Dv + 3u) / 4u) {
+          dv_store4(row, 4u * vector, dv_rows[r * 2u + n]);
         }
       }
     }
@@ -491,9 +490,9 @@ fn main(
     if (s < P.Skv) {
       let row = dk_row(seq, head, s);
       for (var n = 0u; n < 2u; n++) {
-        let place = n * 8u + tx;
-        if (place < (P.Dqk + 3u) / 4u) {
-          dk_store4(row, 4u * place, dk_rows[r * 2u + n]);
+        let vector = n * 8u + tx;
+        if (vector < (P.Dqk + 3u) / 4u) {
+          dk_store4(row, 4u * vector, dk_rows[r * 2u + n]);
         }
       }
     }

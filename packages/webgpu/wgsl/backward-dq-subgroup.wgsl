@@ -425,7 +425,6 @@ fn main(
       ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
     }
 
-    // dQ += dS·K
     {
       let weights = mat4x4f(ds_vectors[0], ds_vectors[1], ds_vectors[2], ds_vectors[3]);
       if (subgroupAny(!full_tile && k_non_finite)) {
@@ -528,9 +527,9 @@ fn main(
     if (s < P.Sq) {
       let row = dq_row(seq, h, s);
       for (var n = 0u; n < (P.Dqk + 3u) / 4u; n++) {
-        let place = n;
-        if (place < (P.Dqk + 3u) / 4u) {
-          dq_store4(row, 4u * place, acc_rows[r * 16u + n]);
+        let vector = n;
+        if (vector < (P.Dqk + 3u) / 4u) {
+          dq_store4(row, 4u * vector, acc_rows[r * 16u + n]);
         }
       }
     }

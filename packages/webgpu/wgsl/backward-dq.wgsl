@@ -329,7 +329,6 @@ fn main(
       ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
     }
 
-    // dQ += dS·K
     weights[tx * 4u + 0u][ty] = vec4f(ds_vectors[0][0], ds_vectors[1][0], ds_vectors[2][0], ds_vectors[3][0]);
     weights[tx * 4u + 1u][ty] = vec4f(ds_vectors[0][1], ds_vectors[1][1], ds_vectors[2][1], ds_vectors[3][1]);
     weights[tx * 4u + 2u][ty] = vec4f(ds_vectors[0][2], ds_vectors[1][2], ds_vectors[2][2], ds_vectors[3][2]);
@@ -386,9 +385,9 @@ fn main(
     if (s < P.Sq) {
       let row = dq_row(seq, h, s);
       for (var n = 0u; n < 2u; n++) {
-        let place = n * 8u + tx;
-        if (place < (P.Dqk + 3u) / 4u) {
-          dq_store4(row, 4u * place, acc_rows[r * 2u + n]);
+        let vector = n * 8u + tx;
+        if (vector < (P.Dqk + 3u) / 4u) {
+          dq_store4(row, 4u * vector, acc_rows[r * 2u + n]);
         }
       }
     }

@@ -3,9 +3,9 @@ struct Params {
   end_group: u32,
   tiles: u32,
   head_groups: u32,
+  row_heads: u32,
   group_k: u32,
   group_v: u32,
-  row_heads: u32,
   Sq: u32,
   Skv: u32,
   Dqk: u32,
@@ -200,24 +200,23 @@ fn main(
     return;
   }
 
-  // One tile of queries; large causal ones first.
   let part = group % P.parts;
-  let place = group / P.parts;
-  let tile = P.tiles - 1u - place % P.tiles;
-  let h = (place / P.tiles) % P.head_groups * P.row_heads;
+  let n = group / P.parts;
+  let tile = P.tiles - 1u - n % P.tiles;
+  let h = (n / P.tiles) % P.head_groups * P.row_heads;
   let h_k = h / P.group_k;
   let h_v = h / P.group_v;
   if (lane == 0u) {
-    shared_sequence = sequence_at(place / (P.tiles * P.head_groups));
+    shared_sequence = sequence_at(n / (P.tiles * P.head_groups));
   }
   let seq = workgroupUniformLoad(&shared_sequence);
   let row0 = tile * 4u;
-  let tx = lane % 32u;
-  let ty = lane / 32u;
   let i0 = row0 / P.row_heads;
   let i1 = (row0 + 3u) / P.row_heads + 1u;
+  let tx = lane % 32u;
+  let ty = lane / 32u;
 
-  // Each row's maximum m, sum l of this lane's keys, and O
+  // Each row's maximum m, sum l over this lane's keys, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -376,7 +375,7 @@ fn main(
     }
   }
 
-  // l of all lanes
+  // l of all keys
   workgroupBarrier();
   row_partial[0u + ty * 32u + tx] = vec4f(l0, l1, l2, l3);
   workgroupBarrier();
@@ -401,9 +400,9 @@ fn main(
         workspace[first] = vec4f(m_rows[r], l_rows[r], 0.0, 0.0);
       }
       for (var n = 0u; n < 1u; n++) {
-        let place = n * 32u + tx;
-        if (place < (P.Dv + 3u) / 4u) {
-          workspace[first + 1u + place] = acc_rows[r * 1u + n];
+        let vector = n * 32u + tx;
+        if (vector < (P.Dv + 3u) / 4u) {
+          workspace[first + 1u + vector] = acc_rows[r * 1u + n];
         }
       }
     }

@@ -283,20 +283,19 @@ fn main(
     return;
   }
 
-  // One tile of queries; large causal ones first.
-  let place = group;
-  let tile = P.tiles - 1u - place % P.tiles;
-  let h = (place / P.tiles) % P.head_groups;
+  let n = group;
+  let tile = P.tiles - 1u - n % P.tiles;
+  let h = (n / P.tiles) % P.head_groups;
   let h_k = h / P.group_k;
   let h_v = h / P.group_v;
-  let seq = sequence_at(place / (P.tiles * P.head_groups));
+  let seq = sequence_at(n / (P.tiles * P.head_groups));
   let row0 = tile * 32u;
-  let tx = lane % 8u;
-  let ty = lane / 8u;
   let i0 = row0;
   let i1 = row0 + 32u;
+  let tx = lane % 8u;
+  let ty = lane / 8u;
 
-  // Each row's maximum m, sum l of this lane's keys, and O
+  // Each row's maximum m, sum l over this lane's keys, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -473,7 +472,7 @@ fn main(
     }
   }
 
-  // l of all lanes
+  // l of all keys
   workgroupBarrier();
   row_partial[0u + ty * 8u + tx] = vec4f(l0, l1, l2, l3);
   workgroupBarrier();
@@ -498,9 +497,9 @@ fn main(
     if (query < P.Sq) {
       let row = o_row(seq, head, query);
       for (var n = 0u; n < 2u; n++) {
-        let place = n * 8u + tx;
-        if (place < (P.Dv + 3u) / 4u) {
-          o_store4(row, 4u * place, acc_rows[r * 2u + n] * scale);
+        let vector = n * 8u + tx;
+        if (vector < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * vector, acc_rows[r * 2u + n] * scale);
         }
       }
     }

@@ -394,9 +394,9 @@ fn main(
     if (s < P.Sq) {
       let row = o_row(seq, h, s);
       for (var n = 0u; n < 2u; n++) {
-        let place = n * 8u + tx;
-        if (place < (P.Dv + 3u) / 4u) {
-          o_store4(row, 4u * place, fp8_o(acc_rows[r * 2u + n]));
+        let vector = n * 8u + tx;
+        if (vector < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * vector, fp8_o(acc_rows[r * 2u + n]));
         }
       }
     }

@@ -248,22 +248,21 @@ fn main(
     return;
   }
 
-  // One tile of queries; large causal ones first.
-  let place = group;
-  let tile = P.tiles - 1u - place % P.tiles;
-  let h = (place / P.tiles) % P.head_groups;
+  let n = group;
+  let tile = P.tiles - 1u - n % P.tiles;
+  let h = (n / P.tiles) % P.head_groups;
   let h_k = h / P.group_k;
   let h_v = h / P.group_v;
-  let seq = sequence_at(place / (P.tiles * P.head_groups));
+  let seq = sequence_at(n / (P.tiles * P.head_groups));
   let row0 = tile * 64u;
+  let i0 = row0;
+  let i1 = row0 + 64u;
 
   let own_weights = subgroup * 160u;
   let tx = subgroup_lane % 2u;
   let ty = subgroup * 16u + subgroup_lane / 2u;
-  let i0 = row0;
-  let i1 = row0 + 64u;
 
-  // Each row's maximum m, sum l of this lane's keys, and O
+  // Each row's maximum m, sum l over this lane's keys, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var acc_0_0 = subgroup_matrix_result<f32, 16, 16>();
@@ -723,7 +722,7 @@ fn main(
     }
   }
 
-  // l of all lanes
+  // l of all keys
   var sum0 = l0;
   sum0 = sum0 + subgroupShuffleXor(sum0, 1u);
   if (has_non_finite(vec4f(sum0))) {
@@ -762,9 +761,9 @@ fn main(
     if (query < P.Sq) {
       let row = o_row(seq, head, query);
       for (var n = 0u; n < 8u; n++) {
-        let place = n / 2u * 4u + n % 2u + subgroup_lane % 2u * 2u;
-        if (place < (P.Dv + 3u) / 4u) {
-          o_store4(row, 4u * place, acc_rows[r * 8u + n] * scale);
+        let vector = n / 2u * 4u + n % 2u + subgroup_lane % 2u * 2u;
+        if (vector < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * vector, acc_rows[r * 8u + n] * scale);
         }
       }
     }

@@ -209,20 +209,19 @@ fn main(
     return;
   }
 
-  // One tile of queries; large causal ones first.
-  let place = group;
-  let tile = P.tiles - 1u - place % P.tiles;
-  let h = (place / P.tiles) % P.head_groups;
+  let n = group;
+  let tile = P.tiles - 1u - n % P.tiles;
+  let h = (n / P.tiles) % P.head_groups;
   let h_k = h / P.group_k;
   let h_v = h / P.group_v;
-  let seq = sequence_at(place / (P.tiles * P.head_groups));
+  let seq = sequence_at(n / (P.tiles * P.head_groups));
   let row0 = tile * 32u;
-  let tx = 0u;
-  let ty = lane;
   let i0 = row0;
   let i1 = row0 + 32u;
+  let tx = 0u;
+  let ty = lane;
 
-  // Each row's maximum m, sum l of this lane's keys, and O
+  // Each row's maximum m, sum l over this lane's keys, and O
   var m0 = -0x1.fffffep+127f;
   var l0 = 0.0;
   var m1 = -0x1.fffffep+127f;
@@ -965,7 +964,7 @@ fn main(
     }
   }
 
-  // l of all lanes
+  // l of all keys
   let sum0 = l0;
   let sum1 = l1;
   let sum2 = l2;
@@ -983,9 +982,9 @@ fn main(
     if (query < P.Sq) {
       let row = o_row(seq, head, query);
       for (var n = 0u; n < (P.Dv + 3u) / 4u; n++) {
-        let place = n;
-        if (place < (P.Dv + 3u) / 4u) {
-          o_store4(row, 4u * place, acc_rows[r * 16u + n] * scale);
+        let vector = n;
+        if (vector < (P.Dv + 3u) / 4u) {
+          o_store4(row, 4u * vector, acc_rows[r * 16u + n] * scale);
         }
       }
     }

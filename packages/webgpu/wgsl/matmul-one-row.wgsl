@@ -46,7 +46,7 @@ fn y0_start(index: u32) -> u32 {
   return at;
 }
 
-var<workgroup> strands: array<vec4f, 256>;
+var<workgroup> partials: array<vec4f, 256>;
 
 fn x1_block(start: u32, x: u32, k: u32) -> mat4x4f {
   let first = start + x * P.x1_side + k * P.x1_sum;
@@ -93,13 +93,13 @@ fn main(
   let index = tile_m / P.tiles_m;
   let k_begin = part * P.part_depth;
   let x = n0 + 4u * (lane % 8u);
-  let strand = lane / 8u;
+  let slice = lane / 8u;
   var c0 = vec4f();
   {
     let a_at = x0_start(index);
     let b_at = x1_start(index);
     let k_end = min(P.x0_K, k_begin + P.part_depth);
-    for (var k = k_begin + 4u * strand; k < k_end; k += 128u) {
+    for (var k = k_begin + 4u * slice; k < k_end; k += 128u) {
       var block = mat4x4f();
       if (x + 4u <= P.N && k + 4u <= P.x1_K) {
         block = x1_block(b_at, x, k);
@@ -111,15 +111,15 @@ fn main(
     }
   }
   let c_at = y0_start(index);
-  strands[lane] = c0;
+  partials[lane] = c0;
   workgroupBarrier();
   for (var half = 16u; half > 0u; half /= 2u) {
-    if (strand < half) {
-      strands[lane] += strands[lane + half * 8u];
+    if (slice < half) {
+      partials[lane] += partials[lane + half * 8u];
     }
     workgroupBarrier();
   }
-  if (strand == 0u && m0 + 0u < P.M) {
-    y0_store4(c_at, m0 + 0u, x, strands[lane]);
+  if (slice == 0u && m0 + 0u < P.M) {
+    y0_store4(c_at, m0 + 0u, x, partials[lane]);
   }
 }

@@ -97,7 +97,7 @@ fn multiply_accumulate(a: ${typeOf('left')}, b: ${typeOf('right')}, c: ${typeOf(
   return sum;
 }`,
     }),
-    place: `let subgroup = lane / ${lanes}u;\n  let subgroup_lane = lane % ${lanes}u;`,
+    declareSubgroup: `let subgroup = lane / ${lanes}u;\n  let subgroup_lane = lane % ${lanes}u;`,
     zero: `${typeOf('result')}()`,
     load: (kind, { in: array, offset, stride, order }) =>
       `load_${kind}_${nameAndPart(array)}, ${offset}, ${stride}u, ${order === 'row_major'})`,

@@ -53,9 +53,9 @@ export interface DropoutTools {
   part(problem: AttentionProblem): ShaderPart | null;
   /**
    * Statements that compute the `weight` of a lane's vec4s, dropout(P), from the probabilities `p0`, `p1`, …;
-   * `place` makes statements that declare the `head` and the `query` of a row.
+   * `declareRow` makes statements that declare the `head` and the `query` of a row.
    */
-  weights(vectors: ScoreVectors, place: (row: string) => string): string;
+  weights(vectors: ScoreVectors, declareRow: (row: string) => string): string;
   /** The kernel that writes the mask as a result. */
   maskKernel(problem: AttentionProblem): KernelSpec;
 }
@@ -83,10 +83,10 @@ export interface ForwardFinish {
  */
 export interface SplitKvTools {
   /**
-   * The end of a kernel that stores its partial result in the workspace. `rowPlace`: statements that declare
-   * `head` and `query` of the lane's row `r`.
+   * The end of a kernel that stores its partial result in the workspace. `declareRow`: statements that
+   * declare the `head` and the `query` of the lane's row `r`.
    */
-  finish(problem: AttentionProblem, tile: Tile, parts: number, rowPlace: string): ForwardFinish;
+  finish(problem: AttentionProblem, tile: Tile, parts: number, declareRow: string): ForwardFinish;
   /** WGSL of `part_of(keys, part)`, the range of keys of one part, in whole tiles of `cols` keys. */
   range(cols: number): string;
   mergeKernel(problem: AttentionProblem, parts: number, config: KernelConfig): KernelSpec;

@@ -5,10 +5,10 @@ import { dropoutMaskKernel } from './dropout-mask.ts';
 /** The kernels of dropout. */
 export const dropoutTools: DropoutTools = {
   part: dropoutPart,
-  weights: (vectors, place) =>
+  weights: (vectors, declareRow) =>
     `${vectors.declare(['p'], ['weight'])}
     ${vectors.each(
-      ({ row, key, of }) => `${place(row)}
+      ({ row, key, of }) => `${declareRow(row)}
     ${of('weight')} = ${of('p')} * dropout4(seq, head, query, ${key});`,
     )}`,
   maskKernel: dropoutMaskKernel,

@@ -5,14 +5,14 @@ import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { forwardAmaxes, fp8Kernel } from '../config/fp8-steps.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { skipUnless } from '../kernels/workgroup-reads.ts';
-import { readOperand, writeOperand } from '../layout/operand.ts';
+import { readOperands, writeOperand } from '../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { scorePart } from '../score/score.ts';
 import { rowValues } from '../tiles/scores/row-values.ts';
 import { tileSize } from '../tiles/tile.ts';
-import { storeRows } from '../tiles/tile-backend.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
+import { storeRows } from '../tiles/tile-results.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
 
 /**
@@ -32,6 +32,7 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
   const score = scorePart(problem, { tile, slope: 'none', mods: tools.mods });
   const dropout = tools.dropout?.part(problem);
   const fp8 = fp8Kernel(tools.fp8?.arithmetic, problem, ['product', 'weight', 'o'], forwardAmaxes(problem));
+  const operands = { q: problem.q, k: problem.k, v: problem.v };
   const { q, k, v } = tileOperands(problem);
   const o = tileResult('o', problem, problem.o);
 
@@ -62,10 +63,10 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
     let j = j0 + tx * 4u;
     ${vectors.declare(['s'], ['weight'])}
     ${vectors.each(({ row, key, of }) => {
-      const place = `seq, h, i + ${row}, ${key}`;
-      return `let scored = score4(${place}, ${of('s')}, full_tile);
+      const pairs = `seq, h, i + ${row}, ${key}`;
+      return `let scored = score4(${pairs}, ${of('s')}, full_tile);
     let p = probabilities(scored.value, ${lseOfRows.of(row)}, scored.visible);
-    ${of('weight')} = ${fp8.apply('weight', dropout ? `p * dropout4(${place})` : 'p')};`;
+    ${of('weight')} = ${fp8.apply('weight', dropout ? `p * dropout4(${pairs})` : 'p')};`;
     })}
     ${backend.accumulate([scores], [{ into: 'acc', weight: r => vectors.of('weight', r), operand: v, over: 'keys', nonFiniteGuard: score.masks ? 'true' : '!full_tile' }])}
   }
@@ -80,10 +81,8 @@ export function fp8OutputKernel(problem: AttentionProblem, config: KernelConfig)
       { uniforms: [...u32Uniforms({ tiles }), ...headGroups(problem)] },
       ...backend.parts([scores], [v]),
       ...fp8.parts,
-      ...sequencePart(problem, { q: problem.q, k: problem.k, v: problem.v, o: problem.o }),
-      readOperand('q', problem.q, config),
-      readOperand('k', problem.k, config),
-      readOperand('v', problem.v, config),
+      ...sequencePart(problem, { ...operands, o: problem.o }),
+      ...readOperands(operands, config),
       writeOperand('o', problem.o, config),
       rowAddressing(problem),
       probabilitiesPart,

@@ -73,7 +73,7 @@ const eachChannel = (
     ${statement}
   }`;
 
-/** Expression of a vector in an array whose elements hold four values of so many bytes. */
+/** Makes expressions of the words of an array of vectors, which hold four values of `bytes` bytes each. */
 const vectorWord =
   (name: string, bytes: number) =>
   (index: string): string =>
@@ -120,6 +120,14 @@ ${load}
 }${operandType === 'f16' ? `\n\nfn ${name}_load4_f16(row: u32, d: u32) -> vec4<f16> {\n  return ${half};\n}` : ''}`,
   };
 }
+
+/** Reading several operands: see `readOperand`. */
+export const readOperands = (
+  operands: Readonly<Record<string, OperandDesc>>,
+  access: OperandAccess,
+  operandType?: 'f32' | 'f16',
+): ShaderPart[] =>
+  Object.entries(operands).map(([name, desc]) => readOperand(name, desc, access, operandType));
 
 /**
  * Writing: `NAME_row` as above and `NAME_store4(row, d, x)`. Channels beyond the head size and gaps between

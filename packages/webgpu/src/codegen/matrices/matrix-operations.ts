@@ -44,7 +44,7 @@ export interface MatrixInstructions extends MatrixOperations {
   /** Further declarations of kernels whose matrices are in these arrays. */
   part(arrays: readonly MatrixArray[]): ShaderPart;
   /** Statements that declare `subgroup` and `subgroup_lane`, if the part does not declare them. */
-  readonly place: string;
+  readonly declareSubgroup: string;
 }
 
 /**

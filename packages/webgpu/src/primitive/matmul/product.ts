@@ -29,7 +29,7 @@ export function productKernel(
   const backends = terms.map(({ K, A, B }) =>
     tile.backend(sideOf(A, 'M', { M, N, K }, unaligned), sideOf(B, 'N', { M, N, K }, unaligned)),
   );
-  const [{ place, accumulators, results }] = backends;
+  const [{ lane, accumulators, results }] = backends;
   const tilesM = Math.ceil(M / tile.M);
   const tilesN = Math.ceil(N / tile.N);
   const [outer = 1, inner = 1] = batch.length <= 2 ? batch : [elementCount(batch)];
@@ -45,7 +45,7 @@ export function productKernel(
   let m0 = tile_m % P.tiles_m * ${tile.M}u;
   let index = tile_m / P.tiles_m;
   let k_begin = part * P.part_depth;
-  ${place}
+  ${lane}
   ${accumulators}
   ${backends
     .map(

@@ -31,22 +31,22 @@ export function sumPartsKernel(
 ): KernelSpec {
   const { M, N, batch, C } = problem;
   const vectors = Math.ceil(N / 4);
-  const each = M * vectors;
-  const count = elementCount(batch) * each;
+  const size = M * vectors;
+  const count = elementCount(batch) * size;
   const body = `
   let n = ${invocationIndex};
   if (n >= P.count) {
     return;
   }
-  let index = n / P.each;
-  let place = n % P.each;
-  let first = P.workspace_base / 4u + index * P.parts * P.each + place;
+  let index = n / P.size;
+  let vector = n % P.size;
+  let first = P.workspace_base / 4u + index * P.parts * P.size + vector;
   var sum = vec4f();
   for (var part = 0u; part < P.parts; part++) {
-    sum += workspace[first + part * P.each];
+    sum += workspace[first + part * P.size];
   }
-  let row = place / P.vectors;
-  let column = place % P.vectors * 4u;
+  let row = vector / P.vectors;
+  let column = vector % P.vectors * 4u;
   ${C.name}_store4(${C.name}_start(index), row, column, ${withEpilogue(problem, 'index, row, column', 'sum')});`;
   return kernelSpec({
     name: 'matmul sum of parts',
@@ -59,7 +59,7 @@ export function sumPartsKernel(
           N,
           parts,
           vectors,
-          each,
+          size,
           count,
         }),
       },

@@ -5,8 +5,8 @@ import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
 import { tileSize } from '../../tiles/tile.ts';
-import { storeRows } from '../../tiles/tile-backend.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
+import { storeRows } from '../../tiles/tile-results.ts';
 import { gradientTile } from './gradient-tile.ts';
 
 /** Which of the two gradients a kernel computes, and the layouts of its results. */
@@ -30,7 +30,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   const { backend } = tile;
   const { forward } = problem;
   const { B, Hk, Hv, Skv } = forward;
-  const { rows, cols, lanes } = tileSize(tile.grid);
+  const { cols, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Skv / cols);
   const heads = dk ? Hk : Hv;
   const gradient = gradientTile(problem, config, { weight: dv !== undefined, ds: dk !== undefined, results });
@@ -55,27 +55,15 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   let head = (group / P.tiles) % P.heads;
   let seq = sequence_at(group / (P.tiles * P.heads));
   let j0 = tile * ${cols}u;
-  ${backend.place}
+  ${backend.lane}
   ${sums.map(({ into, operand }) => backend.accumulators(into, operand.D)).join('\n')}
 
   let queries = query_range(seq, j0, j0 + ${cols}u);
   let heads_per_group = P.Hq / P.heads;
   for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
   ${keyHeads}
-  ${gradient.keep}
-  ${backend.loop(
-    `for (var i0 = queries.x / ${rows}u * ${rows}u; i0 < queries.y; i0 += ${rows}u) {
-    ${gradient.skip}
-    ${gradient.loadRowValues}
-    ${gradient.compute(sums)}
-
-    // dV += Pᵀ·dO, dK += dSᵀ·Q
-    ${backend.accumulate(gradient.products, sums)}
-  }`,
-    gradient.products,
-    sums,
-    gradient.visible,
-  )}
+  ${gradient.loadStationary}
+  ${gradient.loop('i0', 'queries', sums, gradient.loadRowValues)}
   }
   ${sums.map(({ into, result }) => storeRows(backend, into, result, x => gradient.stored(into, x))).join('\n')}
   ${gradient.finish}`;

@@ -4,8 +4,9 @@ import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { tileSize } from '../../tiles/tile.ts';
-import { type AccumulateGemm, storeRows } from '../../tiles/tile-backend.ts';
+import type { AccumulateGemm } from '../../tiles/tile-gemms.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
+import { storeRows } from '../../tiles/tile-results.ts';
 import { gradientTile } from './gradient-tile.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and loops over the key tiles that they may see. */
@@ -15,7 +16,7 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   const { forward } = problem;
   const { B, Hq, Sq, Dqk } = forward;
   const result = tileResult('dq', forward, dq);
-  const { rows, cols, lanes } = tileSize(tile.grid);
+  const { rows, lanes } = tileSize(tile.grid);
   const tiles = Math.ceil(Sq / rows);
   const gradient = gradientTile(problem, config, { weight: false, ds: true, results: { dq } });
   const sum: AccumulateGemm = {
@@ -28,24 +29,13 @@ export function dqKernel(problem: BackwardProblem, dq: OperandDesc, config: Tile
   ${keyHeads}
   let seq = sequence_at(group / (P.tiles * P.Hq));
   let i0 = tile * ${rows}u;
-  ${backend.place}
+  ${backend.lane}
   ${backend.accumulators('acc', Dqk)}
   ${gradient.loadRowValues}
-  ${gradient.keep}
+  ${gradient.loadStationary}
 
   let keys = key_range(seq, i0, i0 + ${rows}u);
-  ${backend.loop(
-    `for (var j0 = keys.x / ${cols}u * ${cols}u; j0 < keys.y; j0 += ${cols}u) {
-    ${gradient.skip}
-    ${gradient.compute([sum])}
-
-    // dQ += dS·K
-    ${backend.accumulate(gradient.products, [sum])}
-  }`,
-    gradient.products,
-    [sum],
-    gradient.visible,
-  )}
+  ${gradient.loop('j0', 'keys', [sum])}
   ${storeRows(backend, 'acc', result, x => gradient.stored('dq', x))}
   ${gradient.finish}`;
   return kernelSpec({

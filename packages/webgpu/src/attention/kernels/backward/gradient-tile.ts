@@ -1,10 +1,10 @@
-import type { BackwardProblem } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { namesOf } from '../../../codegen/text.ts';
 import { type Fp8Kernel, fp8Kernel } from '../../config/fp8-steps.ts';
 import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
-import { readOperand } from '../../layout/operand.ts';
+import { readOperands } from '../../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
@@ -12,8 +12,9 @@ import type { ScoreUse } from '../../score/stage.ts';
 import { rowValues } from '../../tiles/scores/row-values.ts';
 import type { ScoreVectors } from '../../tiles/scores/score-vectors.ts';
 import { tileSize } from '../../tiles/tile.ts';
-import type { AccumulateGemm, ScoreGemm, TileOperand } from '../../tiles/tile-backend.ts';
+import type { AccumulateGemm, TileOperand } from '../../tiles/tile-gemms.ts';
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
+import type { TileLoop } from '../../tiles/tile-results.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 
 /**
@@ -24,21 +25,28 @@ export interface GradientTile {
   readonly parts: readonly ShaderPart[];
   /** A statement for the start of the innermost loop over tiles, which skips tiles without visible pairs. */
   readonly skip: string;
-  /** The condition under which tiles are not skipped; empty if none is skipped. */
-  readonly visible: string;
   /** A statement that declares `seq`, the sequence of batch entry `b`. */
   readonly sequence: (b: string) => string;
-  readonly products: readonly ScoreGemm[];
-  /** Statements before the innermost loop over tiles. */
-  readonly keep: string;
+  /** Statements before `loop`. */
+  readonly loadStationary: string;
+  /**
+   * Statements that loop over the tiles of a range of rows, and add to sums. `before`: statements before the
+   * products of a tile.
+   */
+  loop(
+    variable: TileLoop['variable'],
+    range: string,
+    sums: readonly AccumulateGemm[],
+    before?: string,
+  ): string;
   /** Statements that declare `i`, the first of this lane's queries, and their row values. */
   readonly loadRowValues: string;
   /**
    * Statements that compute, for each vec4 of the lane's scores (four keys of one query), the requested
    * values: `weight` = dropout(P), `df` = d loss / d(final score) and `ds` = d loss / d(q·k). In FP8,
-   * `weight` and `ds` are rounded. `sums`: the sums that follow in the same block.
+   * `weight` and `ds` are rounded.
    */
-  readonly compute: (sums?: readonly AccumulateGemm[]) => string;
+  readonly compute: () => string;
   readonly vectors: ScoreVectors;
   /** WGSL condition: some weights may be 0 because their pairs are masked. */
   readonly nonFiniteGuard: string;
@@ -85,23 +93,15 @@ export function gradientTile(
   const dropout = tools.dropout?.part(forward);
   const reads = workgroupReads(options.writesWorkspace ?? false);
   const fp8 = fp8Gradient(problem, options, tools);
-  const blockTools = forward.fp8?.kind === 'dequantised' ? tools.mxfp8 : null;
   const { dq, dk, dv } = options.results ?? {};
-  const blocks = dq || dk ? blockTools : null;
-  const rounded = blockTools?.roundedAlongPositions(forward);
-  const factors = rounded
-    ? {
-        q: { ...operands.q, name: 'qT' },
-        k: { ...operands.k, name: 'kT' },
-        dO: { ...operands.dO, name: 'dOT' },
-      }
-    : operands;
+  const blocks = blockRounding(forward, config, options.results);
+  const factors = blocks?.factors ?? operands;
   const { rows, cols } = tileSize(tile.grid);
   const { grid, backend, operandType } = tile;
   const { scoreVectors: vectors } = backend;
   const values = rowValues('row', grid, vectors);
   const isOfMod = slope === 'by the modified score';
-  const computed = namesOf({ weight, ds, raw: ds && blocks, df: options.df, unmodified: isOfMod });
+  const computed = namesOf({ weight, ds, raw: blocks?.round, df: options.df, unmodified: isOfMod });
   const gradient = 'select(vec4f(), df * scored.slope, scored.visible)';
 
   const scores = { into: 's', a: operands.q, b: operands.k };
@@ -109,8 +109,14 @@ export function gradientTile(
     ? ([scores, { into: 'dp', a: operands.dO, b: operands.v }] as const)
     : ([scores] as const);
   const summed = [...(dq ? [factors.k] : []), ...(dv ? [factors.dO] : []), ...(dk ? [factors.q] : [])];
-  const compute = (sums: readonly AccumulateGemm[] = []): string => `// S = Q·Kᵀ${ds ? ', dP = dO·Vᵀ' : ''}
-    let full_tile = tile_inside(seq, i0, i0 + ${rows}u, j0, j0 + ${cols}u);
+  const isFull = (i = 'i0', j = 'j0'): string =>
+    `tile_inside(seq, ${i}, ${i} + ${rows}u, ${j}, ${j} + ${cols}u)`;
+  const skip = reads.skip(score.isVisibleTile);
+  const compute = (
+    full = isFull(),
+    sums: readonly AccumulateGemm[] = [],
+  ): string => `// S = Q·Kᵀ${ds ? ', dP = dO·Vᵀ' : ''}
+    let full_tile = ${full};
     ${backend.scores(products, sums, score.isVisibleTile)}
 
     // P = e^(S − lse)${ds ? ', dS = P ∘ (dP − δ) ∘ slope' : ''}
@@ -118,22 +124,22 @@ export function gradientTile(
     ${vectors.declare(namesOf({ s: true, dp: ds }), computed)}
     ${backend.specialised(fullTile =>
       vectors.each(({ row, key, of }) => {
-        const place = `seq, h, i + ${row}, ${key}`;
-        return `let scored = score4(${place}, ${of('s')}, ${fullTile});
+        const pairs = `seq, h, i + ${row}, ${key}`;
+        return `let scored = score4(${pairs}, ${of('s')}, ${fullTile});
     let p = probabilities(scored.value, ${values.of(row)}.x, scored.visible);
-    ${dropout ? `let factor = dropout4(${place});` : ''}
+    ${dropout ? `let factor = dropout4(${pairs});` : ''}
     ${isOfMod ? `${of('unmodified')} = scored.unmodified;` : ''}
     ${weight ? `${of('weight')} = ${fp8.apply('weight', dropout ? 'p * factor' : 'p')};` : ''}
     ${
       ds
         ? `let df = select(vec4f(), p * (${fp8.apply('dp', of('dp'))}${dropout ? ' * factor' : ''} - ${values.of(row)}.y), scored.visible);
     ${options.df ? `${of('df')} = df;` : ''}
-    ${of(blocks ? 'raw' : 'ds')} = ${isOfMod ? gradient : fp8.apply('ds', gradient)};`
+    ${of(blocks?.round ? 'raw' : 'ds')} = ${isOfMod ? gradient : fp8.apply('ds', gradient)};`
         : ''
     }`;
       }),
     )}
-    ${blocks ? blocks.roundBlocks(grid, dq ? 'keys' : 'queries', vectors) : ''}`;
+    ${blocks?.round ?? ''}`;
 
   return {
     parts: [
@@ -141,14 +147,16 @@ export function gradientTile(
       { uniforms: headGroups(forward) },
       ...fp8.parts,
       ...sequencePart(forward, { q: forward.q, k: forward.k, v: forward.v, dO, ...options.results }),
-      readOperand('q', forward.q, config, operandType),
-      readOperand('k', forward.k, config, operandType),
-      ...(ds ? [readOperand('v', forward.v, config, operandType)] : []),
-      ...(ds || !rounded ? [readOperand('dO', dO, config, operandType)] : []),
-      ...(rounded && dq ? [readOperand('kT', rounded.kT, config)] : []),
-      ...(rounded && dk ? [readOperand('qT', rounded.qT, config)] : []),
-      ...(rounded && dv ? [readOperand('dOT', rounded.dOT, config)] : []),
-      blocks ? blocks.blockRoundingPart(forward) : {},
+      ...readOperands(
+        {
+          ...{ q: forward.q, k: forward.k },
+          ...(ds && { v: forward.v }),
+          ...((ds || !blocks) && { dO }),
+        },
+        config,
+        operandType,
+      ),
+      ...(blocks?.parts ?? []),
       rowAddressing(forward),
       probabilitiesPart,
       wordTensor('workspace', 'read', 'vec2f'),
@@ -156,11 +164,25 @@ export function gradientTile(
       reads.part,
       ...(dropout ? [dropout] : []),
     ],
-    skip: reads.skip(score.isVisibleTile),
-    visible: score.isVisibleTile,
+    skip,
     sequence: reads.sequence,
-    products,
-    keep: backend.loadStationary(products, summed),
+    loadStationary: backend.loadStationary(products, summed),
+    loop: (variable, range, sums, before = '') =>
+      backend.loop(
+        {
+          ...{ variable, range, size: variable === 'i0' ? rows : cols },
+          isFull: at => (variable === 'i0' ? isFull(at) : isFull('i0', at)),
+          body: full => `
+    ${skip}
+    ${before}
+    ${compute(full, sums)}
+
+    ${backend.accumulate(products, sums)}`,
+        },
+        products,
+        sums,
+        score.isVisibleTile,
+      ),
     loadRowValues: `// (lse, δ) of each row
     let i = i0 + ty * ${grid.rows}u;
     ${values.load(
@@ -175,6 +197,37 @@ export function gradientTile(
     factors,
     stored: fp8.apply,
     finish: fp8.finish,
+  };
+}
+
+/** The rounding of MXFP8 in a gradient kernel. */
+interface BlockRounding {
+  /** The operands that the weights multiply, which were quantised along positions. */
+  readonly factors: GradientTile['factors'];
+  /** Statements that compute `ds` from `raw`; undefined for a kernel without dq and dk. */
+  readonly round: string | undefined;
+  readonly parts: readonly ShaderPart[];
+}
+
+/** The rounding of MXFP8 for a kernel with these results; null for a problem without block scales. */
+function blockRounding(
+  forward: AttentionProblem,
+  config: TileConfig,
+  { dq, dk, dv }: KernelOperands = {},
+): BlockRounding | null {
+  const { tile, tools } = config;
+  const { mxfp8 } = tools;
+  if (!mxfp8 || forward.fp8?.kind !== 'dequantised') return null;
+  const { q, k, dO } = tileOperands(forward);
+  const { qT, kT, dOT } = mxfp8.roundedAlongPositions(forward);
+  const rounds = dq || dk;
+  return {
+    factors: { q: { ...q, name: 'qT' }, k: { ...k, name: 'kT' }, dO: { ...dO, name: 'dOT' } },
+    round: rounds && mxfp8.roundBlocks(tile.grid, dq ? 'keys' : 'queries', tile.backend.scoreVectors),
+    parts: [
+      ...readOperands({ ...(dq && { kT }), ...(dk && { qT }), ...(dv && { dOT }) }, config),
+      ...(rounds ? [mxfp8.blockRoundingPart(forward)] : []),
+    ],
   };
 }
 

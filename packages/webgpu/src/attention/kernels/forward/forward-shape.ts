@@ -6,7 +6,6 @@ import { fewQueries, forwardSizesFor, forwardTileFor, manyQueriesTile } from '..
 import { plainWorkgroupTile } from '../../tiles/workgroup/plain-tile.ts';
 import type { WorkgroupTileSizes } from '../../tiles/workgroup/workgroup-tile.ts';
 import { partialVectors } from './partials.ts';
-import { sharingHeads } from './query-rows.ts';
 
 /** How the forward pass of a problem is divided among workgroups. */
 export interface ForwardShape {
@@ -76,4 +75,14 @@ function keysPerQueryTile({ Sq, Skv, band }: AttentionProblem, tile: Tile): numb
 /** The number of vec4s that the parts of a problem use in the workspace. */
 export function workspaceVectors(problem: AttentionProblem, { parts }: ForwardShape): number {
   return parts === 1 ? 0 : elementCount(rowShape(problem)) * parts * partialVectors(problem.Dv);
+}
+
+/** The number of query heads that share both a key head and a value head. */
+function sharingHeads({ Hq, Hk, Hv }: AttentionProblem): number {
+  return greatestCommonDivisor(Hq / Hk, Hq / Hv);
+}
+
+/** Terminates for all numbers: a problem with Hk = 0 divides by 0 here, before `validate` refuses it. */
+function greatestCommonDivisor(a: number, b: number): number {
+  return b > 0 ? greatestCommonDivisor(b, a % b) : a;
 }

@@ -4,7 +4,7 @@ import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import { type OperandAccess, readOperand } from '../../layout/operand.ts';
-import { type MergedRows, rowVectorPlace } from './merge.ts';
+import { declareRowVector, type MergedRows } from './merge.ts';
 import { partialsPart, rowVectorGrid, rowVectorLanes } from './partials.ts';
 
 /**
@@ -20,7 +20,7 @@ export function loadPartialKernel(
 ): KernelSpec {
   const grid = rowVectorGrid(rows);
   const body = `
-  ${rowVectorPlace}
+  ${declareRowVector}
   let first = partial_at(at, P.part);
   let bits = lse[P.lse_base + at];
   let dead = bits == 0xff800000u;

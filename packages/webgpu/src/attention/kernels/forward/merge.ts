@@ -41,7 +41,7 @@ export const mergedRows = (problem: AttentionProblem): MergedRows => ({
  * WGSL that finds the vec4 of an invocation of `rowVectorGrid`: vector `vector` of row `at`, for query `i` of
  * head `h`.
  */
-export const rowVectorPlace: string = `let n = (group % P.tiles) * ${rowVectorLanes}u + lane;
+export const declareRowVector: string = `let n = (group % P.tiles) * ${rowVectorLanes}u + lane;
   let i = n / (P.partial_vectors - 1u);
   let vector = n % (P.partial_vectors - 1u);
   if (i >= P.Sq) {
@@ -74,7 +74,7 @@ export function mergeKernel(rows: MergedRows, count: number, config: KernelConfi
   const grid = rowVectorGrid(rows);
   const end = o.starts === 'strided' ? 'P.Sq' : 'seq.length_q';
   const body = `
-  ${rowVectorPlace}
+  ${declareRowVector}
   var m = ${lowest};
   var l = 0.0;
   var acc = vec4f();

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { ForwardFinish, SplitKvTools } from '../../config/kernel-config.ts';
 import type { Tile } from '../../tiles/tile.ts';
-import { storeRow } from '../../tiles/tile-backend.ts';
+import { storeRow } from '../../tiles/tile-results.ts';
 import { mergedRows, mergeKernel } from './merge.ts';
 import { partialsPart } from './partials.ts';
 import { rowSums } from './query-rows.ts';
@@ -21,20 +21,20 @@ function partialFinish(
   { Dv }: AttentionProblem,
   { backend, grid }: Tile,
   parts: number,
-  rowPlace: string,
+  declareRow: string,
 ): ForwardFinish {
   return {
     code: `// m, l and O of this part, for the merge
   ${backend.results('acc', Dv)}
   ${rowSums(grid.rows)}
   for (var r = 0u; r < ${grid.rows}u; r++) {
-    ${rowPlace}
+    ${declareRow}
     if (query < seq.length_q) {
     let first = partial_at(row_at(seq, head, query), part);
     if (tx == 0u) {
       workspace[first] = vec4f(m_rows[r], l_rows[r], 0.0, 0.0);
     }
-    ${storeRow(backend, 'acc', { channels: 'P.Dv', D: Dv }, x => `workspace[first + 1u + place] = ${x};`)}
+    ${storeRow(backend, 'acc', { channels: 'P.Dv', D: Dv }, x => `workspace[first + 1u + vector] = ${x};`)}
     }
   }`,
     operands: {},

@@ -1,7 +1,8 @@
 import type { MatrixPlace } from '../../../codegen/matrices/matrix-operations.ts';
 import { lanes } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { AccumulateGemm, ScoreGemm, TileResults } from '../tile-backend.ts';
+import type { AccumulateGemm, ScoreGemm } from '../tile-gemms.ts';
+import type { TileResults } from '../tile-results.ts';
 import {
   block,
   blocks,
@@ -123,8 +124,8 @@ function changeBlock(tile: MatrixTile, sum: AccumulateGemm, n: number, d: number
 
 function weightOf(tile: MatrixTileShape, n: number, row: string, k: string): string {
   const pitch = weightsPitch(tile);
-  const [line, place] = tile.stationary === 'queries' ? [row, k] : [k, `(${row})`];
-  return `weights[${weightsAt(tile, n)} + ${line} * ${pitch}u + ${place} / 4u][${place} % 4u]`;
+  const [line, element] = tile.stationary === 'queries' ? [row, k] : [k, `(${row})`];
+  return `weights[${weightsAt(tile, n)} + ${line} * ${pitch}u + ${element} / 4u][${element} % 4u]`;
 }
 
 function multiply(tile: MatrixTile, { into, operand }: AccumulateGemm, n: number): string {
@@ -234,7 +235,7 @@ export function results(tile: MatrixTile): Omit<TileResults, 'loop' | 'specialis
     ${repeat(vectors, v => `${name}_rows[${(d / block) * vectors + v}] = ${vectorInScratch(tile, v)};`)}`,
     )}`,
     resultRows: 1,
-    resultPlace: `(subgroup * ${heldRows(tile)}u + ${row})`,
+    resultBlock: `(subgroup * ${heldRows(tile)}u + ${row})`,
     vectors: D => vectors * blocks(D),
     vector: n => (vectors === 4 ? n : `${n} / 2u * 4u + ${n} % 2u + subgroup_lane % 2u * 2u`),
   };

@@ -16,7 +16,7 @@ export function deviceInstructions({
       // With one atomic for all subgroups, a stand-alone forward kernel took a fifth longer on an H200.
       code: `var<workgroup> shared_flags: array<u32, ${subgroups}>;`,
     }),
-    place: '',
+    declareSubgroup: '',
     combineFlags: own => `{
       let combined = subgroupOr(${own});
       if (subgroup_lane == 0u) {

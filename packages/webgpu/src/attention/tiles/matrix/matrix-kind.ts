@@ -118,7 +118,7 @@ function matrixBackend(tile: MatrixTile, grid: LaneGrid): TileBackend {
       instructions.part(matrixArrays(tile, gemms, summed)),
       { ...weightedPart, requires: [hasNonFinite, markNonFinite] },
     ],
-    place: `${instructions.place}
+    lane: `${instructions.declareSubgroup}
   let own_weights = subgroup * ${weightsSize(tile)}u;
   let tx = ${tx};
   let ty = ${ty};`,

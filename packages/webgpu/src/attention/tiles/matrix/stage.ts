@@ -1,6 +1,6 @@
 import { lanes, rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-backend.ts';
+import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-gemms.ts';
 import { streamedOperands } from '../tile-operands.ts';
 import {
   block,
@@ -111,7 +111,7 @@ const fetched = ({ name }: TileOperand, turn: number): string => `${name}_fetche
  * The row, and the vec4 of the row, that a lane reads in a turn. If the lanes are a multiple of the vec4s of
  * a row, a lane reads the same vec4 in all turns.
  */
-const placeOf = (
+const vectorOfTurn = (
   { subgroups }: MatrixTileShape,
   D: number,
   turn: number,
@@ -138,9 +138,9 @@ function fetch(tile: MatrixTileShape, operand: TileOperand): string {
   return `{
     let ${name}_end = max(${end}, 1u) - 1u;${isWhole ? '' : `\n    let ${name}_last = (${channels} - 1u) & 0xfffffffcu;`}
     ${repeat(turnsOf(tile, D), turn => {
-      const place = placeOf(tile, D, turn);
-      const s = `${first} + ${place.row}`;
-      const d = `4u * (${place.vector})`;
+      const own = vectorOfTurn(tile, D, turn);
+      const s = `${first} + ${own.row}`;
+      const d = `4u * (${own.vector})`;
       const value = load(tile, name, row(`min(${s}, ${name}_end)`), isWhole ? d : `min(${d}, ${name}_last)`);
       return `${fetched(operand, turn)} = ${isWhole ? value : `select(${type}(), ${value}, ${d} <= ${name}_last)`};`;
     })}
@@ -152,7 +152,7 @@ function store(tile: MatrixTileShape, operand: TileOperand, sums: readonly Accum
   const nonFiniteGuard = sums.find(sum => sum.operand.name === name)?.nonFiniteGuard;
   const turns = turnsOf(tile, D);
   const isWhole = (streamedRows(tile) * width(D)) % (lanes * tile.subgroups) === 0;
-  const isRow = (turn: number): string => `${placeOf(tile, D, turn).row} < ${streamedRows(tile)}u`;
+  const isRow = (turn: number): string => `${vectorOfTurn(tile, D, turn).row} < ${streamedRows(tile)}u`;
   const isNonFinite = repeat(
     turns,
     turn => `(${isWhole ? '' : `${isRow(turn)} && `}has_non_finite(vec4f(${fetched(operand, turn)})))`,
@@ -168,7 +168,7 @@ function store(tile: MatrixTileShape, operand: TileOperand, sums: readonly Accum
     `
       : ''
   }${repeat(turns, turn => {
-    const { row, vector } = placeOf(tile, D, turn);
+    const { row, vector } = vectorOfTurn(tile, D, turn);
     const stored = `${stagedArray(operand)}[${row} * ${stagedPitch(tile, D)}u + ${vector}] = ${fetched(operand, turn)};`;
     return isWhole ? stored : `if (${isRow(turn)}) {\n      ${stored}\n    }`;
   })}`;

@@ -1,5 +1,6 @@
 import { notDeferred, tilesPerCheck } from '../scores/deferred-rescaling.ts';
-import type { AccumulateGemm, ScoreGemm } from '../tile-backend.ts';
+import type { AccumulateGemm, ScoreGemm } from '../tile-gemms.ts';
+import type { TileLoop } from '../tile-results.ts';
 import { declareFlags, slowPath } from './accumulate-gemm.ts';
 import type { MatrixTile } from './shape.ts';
 import { streamsOf } from './stage.ts';
@@ -10,86 +11,63 @@ import { streamsOf } from './stage.ts';
  */
 export function loopOverTiles(
   tile: MatrixTile,
-  plain: string,
+  loop: TileLoop,
   gemms: readonly ScoreGemm[],
   sums: readonly AccumulateGemm[],
   visible: string,
 ): string {
-  const parts = /^for \(var (\w+) = (.+?); \1 < (.+?); \1 \+= (.+?)\) \{/.exec(plain);
-  const full = /let full_tile = (.+?);/.exec(plain);
-  if (!parts || !full) throw new Error(`not a loop over tiles: ${plain.slice(0, 99)}`);
-  const [head, place, start, end, step] = parts;
-  const loop: TileLoop = {
-    ...{ place, end, step, body: plain.slice(head.length), full: full[1] },
-    slowPath: `${slowPath(tile, sums)}
-      ${place} += ${step};`,
-  };
+  const { variable, range, size } = loop;
+  const slow = `${slowPath(tile, sums)}
+      ${variable} += ${size}u;`;
   const { declared, start: startStreams } = streamsOf(tile, gemms, sums);
   const isDeferred = sums.some(({ lazy }) => lazy);
-  return `var ${place} = ${start};
+  return `var ${variable} = ${range}.x / ${size}u * ${size}u;
   ${declareFlags(sums)}
   ${declared}
   ${isDeferred ? `var deferred_from = ${notDeferred};\n  var again_until = 0u;` : ''}
   loop {
-    if (${place} >= ${end}) {
+    if (${variable} >= ${range}.y) {
       break;
     }
     ${visible === '' ? startStreams : ''}
-    ${isDeferred ? run(tile, loop) : allTiles(loop)}
+    ${isDeferred ? run(tile, loop, slow) : allTiles(loop, slow)}
   }`;
 }
 
-/** A loop over tiles. */
-interface TileLoop {
-  /** The variable, the place at which the loop ends, and the length of a tile. */
-  readonly place: string;
-  readonly end: string;
-  readonly step: string;
-  /** The statements of a tile, and the end of the loop. */
-  readonly body: string;
-  /** The WGSL condition in `body` that a tile is full. */
-  readonly full: string;
-  /** Statements that compute a tile on the slow path. */
-  readonly slowPath: string;
-}
-
-const allTiles = ({
-  place,
-  end,
-  step,
-  body,
-  slowPath,
-}: TileLoop): string => `for (; ${place} < ${end}; ${place} += ${step}) {${body}
-    if (${place} < ${end}) {
-      ${slowPath}
+/** All tiles up to the first that needs the slow path, which follows. */
+const allTiles = ({ variable, range, size, isFull, body }: TileLoop, slow: string): string =>
+  `for (; ${variable} < ${range}.y; ${variable} += ${size}u) {${body(isFull(variable))}
+    }
+    if (${variable} < ${range}.y) {
+      ${slow}
     }`;
 
 /**
  * One run of the loop over tiles: a tile that is not full; the tiles that are computed again for deferred
  * rows; or some full tiles, after which the next run computes them again if a row is deferred.
  */
-function run(tile: MatrixTile, { place, end, step, body, full, slowPath }: TileLoop): string {
-  const isFull = (at: string): string => full.replaceAll(place, at);
+function run(tile: MatrixTile, { variable, range, size, isFull, body }: TileLoop, slow: string): string {
   return `flags = 0u;
-    let run = ${place};
-    var run_end = max(run + ${step}, again_until);
+    let run = ${variable};
+    var run_end = max(run + ${size}u, again_until);
     let is_full = run >= again_until && ${isFull('run')};
     if (is_full) {
       deferred_from = ${notDeferred};
-      let most = min(run + ${tilesPerCheck}u * ${step}, ${end});
+      let most = min(run + ${tilesPerCheck}u * ${size}u, ${range}.y);
       while (run_end < most && ${isFull('run_end')}) {
-        run_end += ${step};
+        run_end += ${size}u;
       }
     }
-    for (; ${place} < run_end; ${place} += ${step}) {${body.replace(full, 'is_full')}
+    for (; ${variable} < run_end; ${variable} += ${size}u) {${body('is_full')}
+    }
     if (flags != 0u) {
-      ${slowPath}
+      ${slow}
     }
     if (is_full) {
       ${tile.instructions.combineFlags(`select(1u, 0u, deferred_from == ${notDeferred})`)}
       if (flags != 0u) {
-        again_until = ${place};
-        ${place} = run;
+        again_until = ${variable};
+        ${variable} = run;
       }
     }`;
 }

@@ -2,19 +2,10 @@ import { subgroupLane } from '../../../codegen/subgroups.ts';
 import { repeat } from '../../../codegen/text.ts';
 import { lazyRescaling } from '../scores/lazy-rescaling.ts';
 import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
-import {
-  type AccumulateGemm,
-  type LaneResults,
-  rescaleOfLanes,
-  resultsOfLanes,
-  rowsRead,
-  type ScoreGemm,
-  type TileBackend,
-  type TileOperand,
-  type TileResults,
-  weightedPart,
-} from '../tile-backend.ts';
+import { type TileBackend, weightedPart } from '../tile-backend.ts';
+import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-gemms.ts';
 import { sidesOf, streamedOperands } from '../tile-operands.ts';
+import { type LaneResults, rescaleOfLanes, resultsOfLanes, type TileResults } from '../tile-results.ts';
 import { reduceInMemory } from '../workgroup/row-reduction.ts';
 import type { SubgroupTileShape } from './shape.ts';
 
@@ -34,8 +25,7 @@ export interface SubgroupTile extends Required<Omit<SubgroupTileShape, 'kind' | 
 export function subgroupBackend(tile: SubgroupTile): TileBackend {
   return {
     parts: () => [subgroupLane, weightedPart],
-    place:
-      tile.stationary === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
+    lane: tile.stationary === 'queries' ? 'let tx = 0u;\n  let ty = lane;' : 'let tx = lane;\n  let ty = 0u;',
     scoreVectors: unrolledVectors(tile.grid),
     loadStationary: (gemms, summed) => loadStationary(tile, gemms, summed),
     scores: gemms =>
@@ -53,8 +43,8 @@ export const vectorsOf = (D: number): number => Math.ceil(D / 4);
  * The index at which a row starts. For rows beyond the end, this is the last row, or the first if there are
  * none: such rows have weight 0 and no result.
  */
-export const rowAt = ({ row, first, end }: TileOperand, place: string): string =>
-  row(`min(${first} + ${place}, max(${end}, 1u) - 1u)`);
+export const rowAt = ({ row, first, end }: TileOperand, offset: string): string =>
+  row(`min(${first} + ${offset}, max(${end}, 1u) - 1u)`);
 
 /** Reads a lane's stationary rows, and declares arrays for the rows that the lane reads for its group. */
 function loadStationary(
@@ -96,7 +86,7 @@ const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
   const { name, channels, D } = operand;
   const vectors = vectorsOf(D);
   const count = vectorsOfRead(vectors);
-  const place = (first: number): string => `case ${4 * first}u${first === 0 ? ', default' : ''}: {
+  const storeFrom = (first: number): string => `case ${4 * first}u${first === 0 ? ', default' : ''}: {
           ${repeat(count, n => `${name}_streamed[${first + n}] = x${n};`)}
         }`;
   return `{
@@ -104,7 +94,7 @@ const read = ({ group }: SubgroupTile, operand: TileOperand): string => {
       for (var d = 0u; d < ${channels}; d += ${4 * count}u) {
         ${repeat(count, n => `let x${n} = ${name}_load4(row, d + ${4 * n}u);`)}
         switch d {
-        ${repeat(vectors / count, n => place(n * count))}
+        ${repeat(vectors / count, n => storeFrom(n * count))}
         }
       }
     }`;
@@ -203,7 +193,7 @@ function accumulate(tile: SubgroupTile, sum: AccumulateGemm, isRead: ReadonlySet
 /** A lane has whole rows of a result. */
 const laneResults = (tile: SubgroupTile): LaneResults => ({
   resultRows: tile.rows,
-  resultPlace: 'lane',
+  resultBlock: 'lane',
   vectors: vectorsOf,
   vector: n => n,
 });

@@ -10,7 +10,7 @@ import type { TileRowReduction } from './workgroup-tile.ts';
 export const workgroupRowReduction: TileRowReduction = {
   part: grid => ({ code: `var<workgroup> row_partial: array<vec4f, ${partials(grid)}>;` }),
   bytes: grid => [16 * partials(grid)],
-  place: ({ tx }) => `let tx = lane % ${tx}u;\n  let ty = lane / ${tx}u;`,
+  lane: ({ tx }) => `let tx = lane % ${tx}u;\n  let ty = lane / ${tx}u;`,
   reduceRows: reduceInMemory,
   reason: () => null,
 };

@@ -1,5 +1,6 @@
 import { loopedVectors } from '../scores/score-vectors.ts';
-import { rescaleOfLanes, resultsOfLanes, type TileBackend, weightedPart } from '../tile-backend.ts';
+import { type TileBackend, weightedPart } from '../tile-backend.ts';
+import { rescaleOfLanes, resultsOfLanes } from '../tile-results.ts';
 import { accumulate, begin, storeWeights } from './gemm/accumulate-gemm.ts';
 import { scores } from './gemm/score-gemm.ts';
 import { declarations, vectorsPerLane } from './memory.ts';
@@ -10,7 +11,7 @@ export function workgroupBackend(tile: WorkgroupTile): TileBackend {
   const { rowReduction } = tile;
   const directives = tile.stagingDType === 'f16' ? ['enable f16;'] : [];
   const own = {
-    ...{ resultRows: tile.rows, resultPlace: 'ty' },
+    ...{ resultRows: tile.rows, resultBlock: 'ty' },
     vectors: (D: number): number => vectorsPerLane(D, tile),
     vector: (n: string): string => `${n} * ${tile.tx}u + tx`,
   };
@@ -21,7 +22,7 @@ export function workgroupBackend(tile: WorkgroupTile): TileBackend {
       tile.arithmetic?.part ?? {},
       rowReduction.part(tile),
     ],
-    place: rowReduction.place(tile),
+    lane: rowReduction.lane(tile),
     scoreVectors: tile.unrolling?.scoreVectors(tile) ?? loopedVectors(tile),
     loadStationary: () => '',
     scores: (gemms, [first]) => `${scores(tile, gemms)}\n    ${first ? begin(tile, first) : ''}`,

@@ -2,7 +2,8 @@ import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import type { LaneGrid, ScoreVectors } from '../scores/score-vectors.ts';
 import type { TileRole } from '../tile.ts';
-import type { RowReduction, ScoreGemm, TileOperand } from '../tile-backend.ts';
+import type { RowReduction } from '../tile-backend.ts';
+import type { ScoreGemm, TileOperand } from '../tile-gemms.ts';
 
 /**
  * The sizes of a tile whose operands pass through workgroup memory in chunks, so that the required workgroup
@@ -150,7 +151,7 @@ export interface Chunk {
   /**
    * Statements that declare the row `s` and the channel `d` of the vector in the chunk that starts at `from`.
    */
-  readonly place: (from: string) => string;
+  readonly declare: (from: string) => string;
   /** The operand that is copied; of two operands, the one whose number is `product`. */
   readonly operands: readonly TileOperand[];
   /** WGSL expression of the operand's head size. */
@@ -198,13 +199,13 @@ export interface TilePrefetch {
   reason(tile: WorkgroupTile): string | null;
 }
 
-/** How the lanes of a tile get their places, and how the lanes of a row reduce it. */
+/** How the lanes of a tile get their coordinates, and how the lanes of a row reduce the row. */
 export interface TileRowReduction {
   readonly part: (grid: LaneGrid) => ShaderPart;
   /** The bytes of each of its variables in workgroup memory. */
   bytes(grid: LaneGrid): readonly number[];
-  /** Statements that declare `tx` and `ty`: each place of the grid belongs to one lane, in any order. */
-  place(grid: LaneGrid): string;
+  /** Statements that declare `tx` and `ty`: each point of the grid belongs to one lane, in any order. */
+  lane(grid: LaneGrid): string;
   /** `TileBackend.reduceRows` of this tile. */
   reduceRows(grid: LaneGrid, reduction: RowReduction): string;
   /** The reason why a device cannot reduce rows in this way, or null. */

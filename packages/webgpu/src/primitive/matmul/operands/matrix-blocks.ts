@@ -63,8 +63,8 @@ export function matrixBlocks(of: Side): ShaderPart {
   const format = storageFormat(dtype);
   const [side, sum] = [`P.${name}_side`, `P.${name}_sum`];
   const at = (x: number, k: number): string => `first${steps(x, side)}${steps(k, sum)}`;
-  const load4 = (place: string): string => format.load4(name, `(${place}) >> 2u`);
-  const load = (place: string): string => format.load(arrayElement(name), place);
+  const load4 = (index: string): string => format.load4(name, `(${index}) >> 2u`);
+  const load = (index: string): string => format.load(arrayElement(name), index);
   const vector = (n: number): string => {
     if (vectors === 'sum') return load4(at(n, 0));
     if (vectors === 'side') return load4(at(0, n));

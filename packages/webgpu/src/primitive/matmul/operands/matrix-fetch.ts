@@ -25,7 +25,7 @@ export function matrixFetch(of: Side, component: 'f16' | 'f32'): ShaderPart {
     `${length} - ${vectors === 'side' ? 4 : 1}u`,
     `${depth} - ${vectors === 'sum' ? 4 : 1}u`,
   ];
-  const place = vectors
+  const address = vectors
     ? `let at = start + min(x, ${lastX}) * P.${name}_side + k_in * P.${name}_sum;`
     : `let row = start + k_in * P.${name}_sum;`;
   const isInside = vectors
@@ -35,7 +35,7 @@ export function matrixFetch(of: Side, component: 'f16' | 'f32'): ShaderPart {
     ...sideBinding(of),
     code: `fn ${name}_fetch(start: u32, x: u32, k: u32, is_whole: bool) -> ${vector} {
   let k_in = select(min(k, ${lastK}), k, is_whole);
-  ${place}
+  ${address}
   return select(${vector}(), ${four}, ${isInside});
 }`,
   };

@@ -19,8 +19,8 @@ const maxRows = 8;
  * vector of floats.
  */
 const shapes = {
-  gpu: { few: fewRows, columns: 8, strands: 32 },
-  cpu: { few: 8, columns: 2, strands: 4 },
+  gpu: { few: fewRows, columns: 8, slices: 32 },
+  cpu: { few: 8, columns: 2, slices: 4 },
 } as const;
 
 /**
@@ -32,12 +32,12 @@ export const gemvTiles =
   (others?: MatMulTileSelector): MatMulTileSelector =>
   (size, operands, capabilities, table) => {
     const { M, K } = size;
-    const { few, columns, strands: most } = shapes[isCpu(capabilities) ? 'cpu' : 'gpu'];
+    const { few, columns, slices: most } = shapes[isCpu(capabilities) ? 'cpu' : 'gpu'];
     if (M > few)
       return others?.(size, operands, capabilities, table) ?? inSmallSubgroups(table, capabilities);
     // A lane has eight steps of a short sum, four at a time.
-    const strands = 2 ** Math.floor(Math.log2(Math.min(Math.max(K / 8, 1), most)));
-    return gemvTile({ rows: Math.min(M || 1, maxRows), columns, strands });
+    const slices = 2 ** Math.floor(Math.log2(Math.min(Math.max(K / 8, 1), most)));
+    return gemvTile({ rows: Math.min(M || 1, maxRows), columns, slices });
   };
 
 /** A tile of a product of few rows. */
@@ -47,7 +47,7 @@ interface GemvShape {
   /** The number of blocks of four columns. */
   readonly columns: number;
   /** The number of lanes that share the sum of a block, a power of two. */
-  readonly strands: number;
+  readonly slices: number;
 }
 
 /**
@@ -55,24 +55,24 @@ interface GemvShape {
  * tree adds the accumulators of the lanes of a block. The operands are read from storage without workgroup
  * memory, so that there is no barrier before the tree. Adjacent lanes read adjacent vectors of B.
  */
-function gemvTile({ rows, columns, strands }: GemvShape): MatMulTile {
-  const lanes = columns * strands;
+function gemvTile({ rows, columns, slices }: GemvShape): MatMulTile {
+  const lanes = columns * slices;
   return {
-    ...{ lanes, M: rows, N: 4 * columns, depth: 4 * strands },
-    parts: [{ code: `var<workgroup> strands: array<vec4f, ${lanes}>;` }],
+    ...{ lanes, M: rows, N: 4 * columns, depth: 4 * slices },
+    parts: [{ code: `var<workgroup> partials: array<vec4f, ${lanes}>;` }],
     backend(a, b) {
       const { rowSteps, part } = stepsOf(a, rows);
       const block = `${b.matrix.name}_block`;
       const isAcross = b.vectors !== 'sum';
-      const [column, strand] = isAcross
+      const [column, slice] = isAcross
         ? [`lane % ${columns}u`, `lane / ${columns}u`]
-        : [`lane / ${strands}u`, `lane % ${strands}u`];
+        : [`lane / ${slices}u`, `lane % ${slices}u`];
       return {
         parts: [part, matrixBlocks(b)],
-        place: `let x = n0 + 4u * (${column});
-  let strand = ${strand};`,
+        lane: `let x = n0 + 4u * (${column});
+  let slice = ${slice};`,
         accumulators: repeat(rows, r => `var c${r} = vec4f();`),
-        sum: `for (var k = k_begin + 4u * strand; k < k_end; k += ${4 * strands}u) {
+        sum: `for (var k = k_begin + 4u * slice; k < k_end; k += ${4 * slices}u) {
     var block = mat4x4f();
     if (x + 4u <= P.N && k + 4u <= P.${b.matrix.name}_K) {
       block = ${block}(b_at, x, k);
@@ -85,16 +85,16 @@ function gemvTile({ rows, columns, strands }: GemvShape): MatMulTile {
         results: store =>
           repeat(
             rows,
-            r => `strands[lane] = c${r};
+            r => `partials[lane] = c${r};
   workgroupBarrier();
-  for (var half = ${strands >> 1}u; half > 0u; half /= 2u) {
-    if (strand < half) {
-      strands[lane] += strands[lane + half${isAcross ? ` * ${columns}u` : ''}];
+  for (var half = ${slices >> 1}u; half > 0u; half /= 2u) {
+    if (slice < half) {
+      partials[lane] += partials[lane + half${isAcross ? ` * ${columns}u` : ''}];
     }
     workgroupBarrier();
   }
-  if (strand == 0u && m0 + ${r}u < P.M) {
-    ${store(`m0 + ${r}u`, 'x', 'strands[lane]')}
+  if (slice == 0u && m0 + ${r}u < P.M) {
+    ${store(`m0 + ${r}u`, 'x', 'partials[lane]')}
   }`,
           ),
       };
@@ -116,13 +116,13 @@ function stepsOf(a: Side, rows: number): { readonly rowSteps: string; readonly p
     };
   }
   const blocks = repeat(Math.ceil(rows / 4), n => {
-    const place = `(a_at, m0 + ${4 * n}u, k)`;
+    const block = `(a_at, m0 + ${4 * n}u, k)`;
     const rowOf = (r: number): string => `let a${r} = four${n}[${r % 4}];`;
     return `var four${n} = mat4x4f();
     if (m0 + ${4 * n + 4}u <= P.M && k + 4u <= P.${name}_K) {
-      four${n} = transpose(${name}_block${place});
+      four${n} = transpose(${name}_block${block});
     } else {
-      four${n} = transpose(${name}_block_at_edge${place});
+      four${n} = transpose(${name}_block_at_edge${block});
     }
     ${repeat(Math.min(4, rows - 4 * n), r => rowOf(4 * n + r))}`;
   });

@@ -49,20 +49,20 @@ function subgroupBackend({ lanes, columns, group }: SubgroupMatMulShape, a: Side
   const vectors = 4 * columns;
   const reads = vectors / group;
   const isAlongSum = b.vectors === 'sum';
-  const vectorPlace = isAlongSum
+  const vectorPosition = isAlongSum
     ? (v: string): string => `n0 + ${v}, k`
     : (v: string): string => `n0 + 4u * (${v} % ${columns}u), k + ${v} / ${columns}u`;
   const read = (
     edge: '' | '_at_edge',
   ): string => `block = ${a.matrix.name}_block${edge}(a_at, m0 + 4u * lane, k);
-      ${repeat(reads, n => `read${n} = ${b.matrix.name}_vector${edge}(b_at, ${vectorPlace(`(${n * group}u + mine)`)});`)}`;
+      ${repeat(reads, n => `read${n} = ${b.matrix.name}_vector${edge}(b_at, ${vectorPosition(`(${n * group}u + mine)`)});`)}`;
   const vectorAcross = isAlongSum
     ? (e: number, c: number): string =>
         `vec4f(${[0, 1, 2, 3].map(x => `across${4 * c + x}[${e}]`).join(', ')})`
     : (e: number, c: number): string => `across${e * columns + c}`;
   return {
     parts: [matrixBlocks(a), matrixVectors(b)],
-    place: `let mine = subgroup_lane & ${group - 1}u;
+    lane: `let mine = subgroup_lane & ${group - 1}u;
   ${declareInside(tileSize({ lanes, columns }))}`,
     ...laneBlocks({ rows: 1, columns, row: () => 'lane', column: c => `${c}u` }),
     sum: `for (var k = k_begin; k < k_end; k += 4u) {

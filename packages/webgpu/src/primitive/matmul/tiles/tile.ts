@@ -19,8 +19,8 @@ export interface MatMulTile {
 /** How the lanes of a tile multiply, as WGSL. */
 export interface MatMulBackend {
   readonly parts: readonly ShaderPart[];
-  /** Statements that declare a lane's place in the tile, which starts at m0 and n0. */
-  readonly place: string;
+  /** Statements that declare a lane's coordinates in the tile, which starts at m0 and n0. */
+  readonly lane: string;
   /** Statements that declare the accumulators. */
   readonly accumulators: string;
   /**

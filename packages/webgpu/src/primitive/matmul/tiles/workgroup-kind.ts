@@ -62,7 +62,7 @@ function workgroupBackend(tile: WorkgroupMatMulShape, a: Side, b: Side): MatMulB
       ${fill(tile, b, 'b_tile', widthN, 'n0', 'b_at', read)}`;
   return {
     parts: [matrixBlocks(a), matrixBlocks(b)],
-    place: `let tx = lane % ${tx}u;
+    lane: `let tx = lane % ${tx}u;
   let ty = lane / ${tx}u;
   ${declareInside(tileSize(tile))}`,
     ...laneBlocks({

@@ -1,6 +1,6 @@
 import { repeat } from '../../../../codegen/text.ts';
 import { tileSize } from '../../tile.ts';
-import type { AccumulateGemm } from '../../tile-backend.ts';
+import type { AccumulateGemm } from '../../tile-gemms.ts';
 import { stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from '../memory.ts';
 import type { Chunk, WeightedChunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
@@ -45,7 +45,7 @@ function rowsChunk(tile: WorkgroupTile, { operand, over, nonFiniteGuard }: Accum
   const width = vectorsPerLane(D, tile) * tile.tx;
   return {
     vectors: stagedRows(tile, D, rowsSummed(tile, over)) * width,
-    place: from => `let s = ${first} + ${from} + n / ${width}u;
+    declare: from => `let s = ${first} + ${from} + n / ${width}u;
       let d = 4u * (n % ${width}u);`,
     operands: [operand],
     channels,

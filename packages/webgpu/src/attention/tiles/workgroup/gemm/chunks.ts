@@ -1,4 +1,4 @@
-import type { TileOperand } from '../../tile-backend.ts';
+import type { TileOperand } from '../../tile-gemms.ts';
 import { stagedValue } from '../memory.ts';
 import type { Chunk, ChunkLoop, VectorSearch, WorkgroupTile } from '../workgroup-tile.ts';
 
@@ -51,7 +51,7 @@ function copy(tile: WorkgroupTile, chunk: Chunk, from: string): string {
 }
 
 /** Statements that declare the n-th vector of a chunk as `x`, a vec4f: 0 if there is none. */
-export const readVector = ({ place, operands, channels }: Chunk, from: string): string => `${place(from)}
+export const readVector = ({ declare, operands, channels }: Chunk, from: string): string => `${declare(from)}
       var x = vec4f();
       ${ofProduct(
         operands,

@@ -1,6 +1,6 @@
 import { repeat } from '../../../../codegen/text.ts';
 import { tileSize } from '../../tile.ts';
-import type { ScoreGemm, ScoreGemms, TileOperand } from '../../tile-backend.ts';
+import type { ScoreGemm, ScoreGemms, TileOperand } from '../../tile-gemms.ts';
 import { stagedAt } from '../memory.ts';
 import type { Chunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';
@@ -88,7 +88,7 @@ function rowsChunk(
   return {
     vectors: count * depth,
     given: `let r = n / ${depth}u;`,
-    place: from => `let s = ${operands[0].first} + r;
+    declare: from => `let s = ${operands[0].first} + r;
       let d = ${from} + 4u * (n % ${depth}u);`,
     operands,
     channels: 'channels',

@@ -21,31 +21,31 @@ export const reduceInSubgroup = ({ tx, rows }: LaneGrid, { name, own, join }: Ro
 
 /**
  * Reduces rows by shuffles in a subgroup. WGSL does not specify which lanes of a workgroup form a
- * subgroup, or in which order lanes are numbered, so a lane gets its place in the tile from its subgroup.
- * Subgroups have tx lanes or a multiple of tx, and are full, so every row is within one subgroup.
+ * subgroup, or in which order lanes are numbered, so a lane's coordinates in the tile follow from its
+ * subgroup. Subgroups have tx lanes or a multiple of tx, and are full, so every row is within one subgroup.
  */
 export const subgroupRowReduction: TileRowReduction = {
   part: () => ({
     directives: ['enable subgroups;'],
     builtins: ['@builtin(subgroup_invocation_id) subgroup_lane: u32'],
-    // Subgroups take places in the order in which they arrive, because not every WGSL implementation has
-    // `subgroup_id`. Each takes as many places as it has lanes, because Vulkan lets a subgroup have fewer
-    // lanes than its `subgroup_size`.
-    code: `var<workgroup> places_taken: atomic<u32>;
+    // Subgroups number their lanes in the order in which the subgroups arrive, because not every WGSL
+    // implementation has `subgroup_id`. Lanes are counted, because Vulkan lets a subgroup have fewer lanes
+    // than its `subgroup_size`.
+    code: `var<workgroup> lanes_numbered: atomic<u32>;
 
-fn take_place(subgroup_lane: u32) -> u32 {
+fn number_lane(subgroup_lane: u32) -> u32 {
   let lanes = subgroupAdd(1u);
   var first = 0u;
   if (subgroupElect()) {
-    first = atomicAdd(&places_taken, lanes);
+    first = atomicAdd(&lanes_numbered, lanes);
   }
   return subgroupBroadcastFirst(first) + subgroup_lane;
 }`,
   }),
   bytes: () => [4],
-  place: ({ tx }) => `let place_taken = take_place(subgroup_lane);
-  let tx = place_taken % ${tx}u;
-  let ty = place_taken / ${tx}u;`,
+  lane: ({ tx }) => `let number = number_lane(subgroup_lane);
+  let tx = number % ${tx}u;
+  let ty = number / ${tx}u;`,
   reduceRows: reduceInSubgroup,
   reason(role, { tx, ty }, { features, subgroupMinSize: min, subgroupMaxSize: max }) {
     if (!isForward(role)) return "must have rowReduction 'workgroup': gradient kernels do not reduce rows";

@@ -1,6 +1,6 @@
 import { repeat } from '../../../../codegen/text.ts';
 import { unrolledVectors } from '../../scores/score-vectors.ts';
-import type { TileOperand } from '../../tile-backend.ts';
+import type { TileOperand } from '../../tile-gemms.ts';
 import { ofProduct, setNonFiniteIf } from '../gemm/chunks.ts';
 import { divisorUpTo, stagedValue } from '../memory.ts';
 import type { Chunk, FetchedVectors, TileUnrolling, WorkgroupTile } from '../workgroup-tile.ts';
@@ -59,11 +59,11 @@ function fetch(tile: WorkgroupTile, reads: readonly Read[]): FetchedVectors {
   const isWhole = ({ chunk, turn }: Read): boolean => (turn + 1) * lanes <= chunk.vectors;
   const readAll = (p: number, from: string): string =>
     each((read, name) => {
-      const { given = '', place, operands, channels } = read.chunk;
+      const { given = '', declare, operands, channels } = read.chunk;
       return `{
       ${number(read)}
       ${given}
-      ${place(from)}
+      ${declare(from)}
       ${name} = ${readWithin(operands[p], channels, isWhole(read) ? '' : ` && n < ${read.chunk.vectors}u`)};
     }`;
     });

@@ -48,7 +48,7 @@ export const matrixMatMulKind: TileKind<MatrixMatMulShape, MatMulTile> = {
     const { matrix, pinned = false } = shape;
     return matMulTileWith(shape, {
       ...subgroupMatrices(matrix),
-      ...{ part: () => subgroupMatrixPart(matrix, pinned), place: '' },
+      ...{ part: () => subgroupMatrixPart(matrix, pinned), declareSubgroup: '' },
     });
   },
 };
@@ -97,7 +97,7 @@ function matrixBackend(
     each(operand => fetchOperand(shape, operand, from, isWhole));
   return {
     parts: [matrixFetch(a, matrix.component), matrixFetch(b, matrix.component)],
-    place: `${instructions.place}
+    lane: `${instructions.declareSubgroup}
   let own_rows = subgroup / ${across}u;
   let own_columns = subgroup % ${across}u;`,
     accumulators: eachSum(shape, (r, c) => `var c${r}_${c} = ${instructions.zero};`),

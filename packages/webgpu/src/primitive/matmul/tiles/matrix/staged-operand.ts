@@ -19,7 +19,7 @@ export interface StagedOperand {
   readonly count: number;
   /** The length of each array along the side. */
   readonly length: number;
-  /** WGSL: the index at which the operand starts in memory, and the tile's place along the side. */
+  /** WGSL: the index at which the operand starts in memory, and the tile's first index along the side. */
   readonly start: string;
   readonly first: string;
 }
@@ -104,7 +104,7 @@ function turnsOf(shape: MatrixMatMulShape, operand: StagedOperand) {
       isOwn: `${n} < ${total}u`,
       fetch: (from: string, isWhole: boolean): string =>
         `${side.matrix.name}_fetch(${start}, ${first} + ${x}, ${from} + ${k}, ${isWhole})`,
-      place: `staged[${array}u + ${own}][(${row}) * ${pitch}u + ${column}]`,
+      target: `staged[${array}u + ${own}][(${row}) * ${pitch}u + ${column}]`,
     };
   });
 }
@@ -132,8 +132,8 @@ export const fetchOperand = (
 /** Statements that store the fetched vectors to workgroup memory. */
 export const storeFetched = (shape: MatrixMatMulShape, operand: StagedOperand): string =>
   turnsOf(shape, operand)
-    .map(({ name, partial, isOwn, place }) => {
-      const stored = `${place} = ${name};`;
+    .map(({ name, partial, isOwn, target }) => {
+      const stored = `${target} = ${name};`;
       return partial ? `if (${isOwn}) {\n${stored}\n}` : stored;
     })
     .join('\n');
