@@ -3,9 +3,9 @@ import type { RandomPrimitive } from '@tilewise/core/primitive';
 import { philox4x32Wgsl, uniformWgsl } from '@tilewise/philox/wgsl';
 import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
 import { type ShaderPart, u32Uniforms } from '../codegen/shader-part.ts';
-import { indexNames, indexSpace, splitPlace } from './access/index-space.ts';
+import { indexNames, indexSpace, unravelIndex } from './access/index-space.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
-import { readAnywhere, readPlaces, writePlaces, writingOf } from './access/tensor-access.ts';
+import { readAnywhere, readInSpace, writeInSpace, writingOf } from './access/tensor-access.ts';
 
 /**
  * Random numbers by the index of the element: an invocation generates one block, whose four words become four
@@ -28,10 +28,10 @@ export function randomKernels(
     parts: [
       { uniforms: [...u32Uniforms({ count }), ...u32Uniforms(extents, 'extent')] },
       { requires: [philox4x32Wgsl(10)] },
-      readPlaces('x0', inputs[0], inputs[0].strides, null),
-      readPlaces('x1', inputs[1], inputs[1].strides, null),
+      readInSpace('x0', inputs[0], inputs[0].strides, null),
+      readInSpace('x1', inputs[1], inputs[1].strides, null),
       ...(isBernoulli ? [readAnywhere('x2', inputs[2]), bernoulli] : [uniform]),
-      writePlaces('y0', output, space.steps.y0, writing, isBernoulli ? 'bool' : 'f32'),
+      writeInSpace('y0', output, space.steps.y0, writing, isBernoulli ? 'bool' : 'f32'),
     ],
     body: `  let first = (${invocationIndex}) * 4u;
   if (first >= P.count) {
@@ -39,12 +39,12 @@ export function randomKernels(
   }
   let count = min(4u, P.count - first);
   let values = drawn(philox4x32_10(vec4u(${words('x1')}, first, 0u), ${words('x0')}));
-  var places = vec4u();
+  var at = vec4u();
   for (var c = 0u; c < count; c++) {
-    ${splitPlace('(first + c)', extents.length)}
-    places[c] = y0_element(${names});
+    ${unravelIndex('(first + c)', extents.length)}
+    at[c] = y0_element(${names});
   }
-  y0_store4(places, count, values);`,
+  y0_store4(at, count, values);`,
   });
   return { kernels: [kernel] };
 }

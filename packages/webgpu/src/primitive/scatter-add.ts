@@ -3,7 +3,7 @@ import { kernelSpec } from '../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../codegen/shader-part.ts';
 import { divided } from './access/index-space.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
-import { readPlaces, writePlaces } from './access/tensor-access.ts';
+import { readInSpace, writeInSpace } from './access/tensor-access.ts';
 
 const lanes = 64;
 /**
@@ -31,13 +31,13 @@ export function scatterAddKernels({ inputs, outputs }: PrimitiveTensors): Primit
     workgroupSize: lanes,
     parts: [
       { uniforms: u32Uniforms({ rows, width, count: indices.shape[0], tiles }) },
-      readPlaces('x0', indices, indices.strides, null),
-      readPlaces('x1', updates, updates.strides, null),
-      writePlaces('y0', output, output.strides, 'each', 'f32'),
+      readInSpace('x0', indices, indices.strides, null),
+      readInSpace('x1', updates, updates.strides, null),
+      writeInSpace('y0', output, output.strides, 'each', 'f32'),
     ],
-    // u32 indices above 2^31 are read as negative numbers, which are out of range too.
+    // `tile_rows`: the row in the tile of each index; too large for an index outside. u32 indices above 2^31
+    // are read as negative numbers, which are out of range too.
     declarations: `var<workgroup> sums: array<f32, ${tileRows * lanes}>;
-/** The row in the tile of each index; too large for an index outside. */
 var<workgroup> tile_rows: array<u32, ${lanes}>;
 var<workgroup> hits: atomic<u32>;`,
     body: `  let first_row = group / P.tiles * ${tileRows}u;

@@ -3,9 +3,9 @@ import type { TensorScatterPrimitive } from '@tilewise/core/primitive';
 import { elementFormat, wgslTypes } from '../codegen/formats/element-format.ts';
 import { invocationIndex, invocations, kernelSpec } from '../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../codegen/shader-part.ts';
-import { indexNames, splitPlace } from './access/index-space.ts';
+import { indexNames, unravelIndex } from './access/index-space.ts';
 import type { PrimitiveKernels, PrimitiveTensors } from './access/primitive-tensors.ts';
-import { readPlaces, writePlaces } from './access/tensor-access.ts';
+import { readInSpace, writeInSpace } from './access/tensor-access.ts';
 
 /** Writes a part of a tensor: each invocation writes one element of the update. */
 export function tensorScatterKernels(
@@ -30,13 +30,13 @@ export function tensorScatterKernels(
           ...u32Uniforms(shape, 'extent'),
         ],
       },
-      readPlaces('x0', update, update.strides, null),
-      readPlaces('x1', first, first.strides, null),
-      writePlaces('y0', output, output.strides, 'each', type),
+      readInSpace('x0', update, update.strides, null),
+      readInSpace('x1', first, first.strides, null),
+      writeInSpace('y0', output, output.strides, 'each', type),
     ],
-    body: `  let place = ${invocationIndex};
-  if (place < P.count) {
-    ${splitPlace('place', shape.length)}
+    body: `  let n = ${invocationIndex};
+  if (n < P.count) {
+    ${unravelIndex('n', shape.length)}
     let at = i32(x1_at(i0)) + i32(${indices[axis]});
     if (at >= 0i && at <= P.last) {
       let value = x0_at(${indices.join(', ')});

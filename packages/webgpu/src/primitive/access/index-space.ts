@@ -67,14 +67,14 @@ export interface DividedSpace {
 
 /**
  * How workgroups share a space, so that a dispatch of some of them may bind parts of large tensors.
- * @param each the number of places of a workgroup. Consecutive workgroups have consecutive places.
- * @param places the number of all places; each stands for the same number of positions.
+ * @param perGroup the number of items of a workgroup. Consecutive workgroups have consecutive items.
+ * @param items the number of all items; each stands for the same number of consecutive positions.
  * @param everywhere the names of tensors of which every workgroup may read all.
  */
 export function divided(
   { extents: [count, ...extents], steps }: Pick<IndexSpace, 'extents' | 'steps'>,
-  each: number,
-  places: number,
+  perGroup: number,
+  items: number,
   everywhere: readonly string[] = [],
 ): DividedSpace {
   const one = { count: 1, stride: 0 };
@@ -84,8 +84,8 @@ export function divided(
     const span = inner.reduce((sum, step, d) => sum + (extents[d] - 1) * step, 1);
     footprints[name] = { batches: one, heads: one, rows: { count, stride }, side: 'q', inner: span };
   }
-  const tiles = Math.ceil(places / each);
-  const rows = (each * count) / places;
+  const tiles = Math.ceil(items / perGroup);
+  const rows = (perGroup * count) / items;
   return {
     groups: { batches: 1, heads: 1, tiles, side: 'q', rows },
     footprints,
@@ -93,13 +93,13 @@ export function divided(
 }
 
 /**
- * Statements that declare the indices of position number `place` along `rank` dimensions, `i0`, `i1`…
- * starting at number `from`; the last dimension varies fastest. The extents are the uniforms `extent0`… with
- * the same numbers. `index` and `extent` replace these names.
+ * Statements that declare the indices of position number `flat` along `rank` dimensions, `i0`, `i1`… starting
+ * at number `from`; the last dimension varies fastest. The extents are the uniforms `extent0`… with the same
+ * numbers. `index` and `extent` replace these names.
  */
-export function splitPlace(place: string, rank: number, from = 0, index = 'i', extent = 'extent'): string {
+export function unravelIndex(flat: string, rank: number, from = 0, index = 'i', extent = 'extent'): string {
   const lines: string[] = [];
-  let rest = place;
+  let rest = flat;
   for (let d = from + rank - 1; d > from; d--) {
     lines.push(`let ${index}${d} = ${rest} % P.${extent}${d};`, `let rest${d} = ${rest} / P.${extent}${d};`);
     rest = `rest${d}`;

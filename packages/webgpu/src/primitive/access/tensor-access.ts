@@ -7,7 +7,7 @@ import { readElement, type ShaderPart, type UniformField, u32Uniforms } from '..
 import { byName, type InPlaceNames, type PrimitiveTensors } from './primitive-tensors.ts';
 
 /** The start of a tensor and its strides along the dimensions of a space: `NAME_base`, `NAME_step0`… */
-function placeUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
+function strideUniforms(name: string, steps: readonly number[], home = name): UniformField[] {
   const base = u32Uniforms({ [`${name}_base`]: { offsetOf: home } });
   return [...base, ...u32Uniforms(steps, `${name}_step`)];
 }
@@ -52,10 +52,9 @@ const parameters = (indices: readonly string[]): string => indices.map(index => 
 /**
  * `NAME_at(i0, i1…)`: the element at a position of the space, as the expression type that it is read as. If
  * `four` is given, also `NAME_at4(i0, i1…)`: this element and the next three along the last dimension.
- * @param home the output whose memory is read, if the tensor is in the same place; otherwise the tensor
- * itself.
+ * @param home the output that overwrites the tensor, through which it is read; otherwise the tensor itself.
  */
-export function readPlaces(
+export function readInSpace(
   name: string,
   { dtype }: TensorDesc,
   steps: readonly number[],
@@ -77,7 +76,7 @@ export function readPlaces(
   const quad: Readonly<Record<Reading, string>> = {
     vector: format.load4(home, `(${elementAt(name, indices)}) >> 2u`),
     same: `${vector}(${name}_at(${indices.join(', ')}))`,
-    each: `${vector}(${further.map(place => `${name}_at(${place.join(', ')})`).join(', ')})`,
+    each: `${vector}(${further.map(position => `${name}_at(${position.join(', ')})`).join(', ')})`,
   };
   const several =
     four &&
@@ -86,7 +85,7 @@ export function readPlaces(
 }`;
   return {
     bindings: [{ ...readBinding(home, format, isVector), gatherable: isOverBudget }],
-    uniforms: placeUniforms(name, steps, home),
+    uniforms: strideUniforms(name, steps, home),
     requires: format.requires,
     code: [isVector ? '' : single, several ?? ''].filter(Boolean).join('\n\n'),
   };
@@ -99,7 +98,7 @@ export function readAnywhere(
   isOverBudget = false,
 ): ShaderPart {
   const format = elementFormat(dtype);
-  const places = shape.map((_, d) => ` + u32(clamp(i${d}, 0i, P.${name}_last${d})) * P.${name}_stride${d}`);
+  const offsets = shape.map((_, d) => ` + u32(clamp(i${d}, 0i, P.${name}_last${d})) * P.${name}_stride${d}`);
   return {
     bindings: [{ ...readBinding(name, format), gatherable: isOverBudget }],
     uniforms: [
@@ -111,7 +110,7 @@ export function readAnywhere(
     ],
     requires: format.requires,
     code: `fn ${name}_pick(${shape.map((_, d) => `i${d}: i32`).join(', ')}) -> ${wgslTypes[format.type].one} {
-  let at = P.${name}_base${places.join('')};
+  let at = P.${name}_base${offsets.join('')};
   return ${format.load(wordsOf(name, isOverBudget), 'at')};
 }`,
   };
@@ -143,7 +142,7 @@ export function writingOf(
  * @param inPlace for inputs that are overwritten: the outputs that are also read, by the names of these
  * inputs.
  */
-export function writePlaces(
+export function writeInSpace(
   name: string,
   { dtype }: TensorDesc,
   steps: readonly number[],
@@ -166,7 +165,7 @@ export function writePlaces(
         alignment: writing === 'each' ? bytes : 4 * bytes,
       },
     ],
-    uniforms: placeUniforms(name, steps),
+    uniforms: strideUniforms(name, steps),
     requires,
     code: `${part}fn ${name}_element(${parameters(indices)}) -> u32 {
   return ${elementAt(name, indices)};

@@ -3,10 +3,10 @@ import type { MapPrimitive } from '@tilewise/core/primitive';
 import { wgslTypes } from '../../codegen/formats/element-format.ts';
 import { invocationIndex, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
-import { broadcastStrides, divided, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
+import { broadcastStrides, divided, indexNames, indexSpace, unravelIndex } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
-import { bindingPressureOf, writePlaces, writingOf } from '../access/tensor-access.ts';
-import { expressionReads, inputsByName, placedExpression } from './placed-expression.ts';
+import { bindingPressureOf, writeInSpace, writingOf } from '../access/tensor-access.ts';
+import { expressionReads, inputsByName, spaceExpression } from './space-expression.ts';
 import { transposedInput, transposingMap } from './transposing-map.ts';
 
 /**
@@ -27,33 +27,33 @@ export function mapKernels({ value }: MapPrimitive, tensors: PrimitiveTensors): 
   const space = indexSpace(output.shape, { [result]: output.strides, ...steps }, result, coordinates);
   const { extents } = space;
   const rank = extents.length;
-  const placed = { expr: value, inputs: named, space, unaligned, isOverBudget, inPlace };
+  const over = { expr: value, inputs: named, space, unaligned, isOverBudget, inPlace };
   const transposed = isOverBudget ? null : transposedInput(space, result, here);
-  if (transposed) return transposingMap({ ...placed, four: false }, output, transposed);
+  if (transposed) return transposingMap({ ...over, four: false }, output, transposed);
   const writing = writingOf(output, { extents, steps: space.steps[result] }, unaligned.has(result));
   const four = writing === 'vector';
   const at = indexNames(rank).join(', ');
   const { four: vector } = wgslTypes[value.type];
   const count = elementCount(extents);
   const quad = four
-    ? `${splitPlace('first', rank)}
+    ? `${unravelIndex('first', rank)}
   ${result}_store4(vec4u(${result}_element(${at})), 4u, value_at4(${at}));`
     : `let count = min(4u, P.count - first);
-  var places = vec4u();
+  var at = vec4u();
   var values = ${vector}();
   for (var c = 0u; c < count; c++) {
-    ${splitPlace('(first + c)', rank)}
-    places[c] = ${result}_element(${at});
+    ${unravelIndex('(first + c)', rank)}
+    at[c] = ${result}_element(${at});
     values[c] = value_at(${at});
   }
-  ${result}_store4(places, count, values);`;
+  ${result}_store4(at, count, values);`;
   const { groups, footprints } = divided(space, 256, count, elsewhere);
   const kernel = kernelSpec({
     ...{ name: 'map', groups, workgroupSize: 64 },
     parts: [
       { uniforms: [...u32Uniforms({ count }), ...u32Uniforms(extents, 'extent')] },
-      ...placedExpression({ ...placed, four }),
-      writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
+      ...spaceExpression({ ...over, four }),
+      writeInSpace(result, output, space.steps[result], writing, value.type, inPlace),
     ],
     body: `  let first = (${invocationIndex}) * 4u;
   if (first >= P.count) {

@@ -2,10 +2,10 @@ import { elementCount, type TensorDesc } from '@tilewise/core';
 import { elementFormat, wgslTypes } from '../../codegen/formats/element-format.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
-import { divided, type IndexSpace, indexNames, splitPlace } from '../access/index-space.ts';
+import { divided, type IndexSpace, indexNames, unravelIndex } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels } from '../access/primitive-tensors.ts';
-import { writePlaces, writingOf } from '../access/tensor-access.ts';
-import { expressionReads, type PlacedExpression, placedExpression } from './placed-expression.ts';
+import { writeInSpace, writingOf } from '../access/tensor-access.ts';
+import { expressionReads, type SpaceExpression, spaceExpression } from './space-expression.ts';
 
 /** The number of rows and of columns of a tile; each invocation of a workgroup has four of its elements. */
 const side = 32;
@@ -39,14 +39,14 @@ export function transposedInput(
 /**
  * A map that reads one of its inputs through a tile in workgroup memory: it loads the tile along the input's
  * rows, and reads it along the output's.
- * @param placed the expression; its positions are computed one by one.
+ * @param over the expression; its positions are computed one by one.
  */
 export function transposingMap(
-  placed: PlacedExpression,
+  over: SpaceExpression,
   output: TensorDesc,
   { name, dimension }: TransposedInput,
 ): PrimitiveKernels {
-  const { expr: value, inputs, space, unaligned, inPlace } = placed;
+  const { expr: value, inputs, space, unaligned, inPlace } = over;
   const result = outputName(0);
   const { extents } = space;
   const last = extents.length - 1;
@@ -64,11 +64,11 @@ export function transposingMap(
     .map((_, d) => `let i${d} = first${d}${d === dimension ? ' + row' : d === last ? ' + column' : ''};`)
     .join('\n');
   const [count, ...inner] = extents;
-  const places = elementCount(inner);
+  const positions = elementCount(inner);
   const { groups, footprints } = divided(
     space,
-    isTiled(0) ? side * places : places,
-    count * places,
+    isTiled(0) ? side * positions : positions,
+    count * positions,
     elsewhere,
   );
   const kernel = kernelSpec({
@@ -77,13 +77,13 @@ export function transposingMap(
     workgroupSize: lanes,
     parts: [
       { uniforms: [...u32Uniforms(extents, 'extent'), ...u32Uniforms(tiles, 'tiles')] },
-      ...placedExpression(placed),
-      writePlaces(result, output, space.steps[result], writing, value.type, inPlace),
+      ...spaceExpression(over),
+      writeInSpace(result, output, space.steps[result], writing, value.type, inPlace),
     ],
     // The pitch of a row is odd, so that columns are in different banks of the memory.
     declarations: `const TILE_ROW = ${side + 1}u;
 var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].one}, ${side * (side + 1)}>;`,
-    body: `  ${splitPlace('group', extents.length, 0, 'tile', 'tiles')}
+    body: `  ${unravelIndex('group', extents.length, 0, 'tile', 'tiles')}
   ${firsts.join('\n  ')}
   for (var n = lane; n < ${side * side}u; n += ${lanes}u) {
     let row = n % ${side}u;
@@ -98,16 +98,16 @@ var<workgroup> tile: array<${wgslTypes[elementFormat(inputs[name].dtype).type].o
   let first_column = lane % ${side / 4}u * 4u;
   if (first${dimension} + row < P.extent${dimension} && first${last} + first_column < P.extent${last}) {
     let count = min(4u, P.extent${last} - first${last} - first_column);
-    var places = vec4u();
+    var at = vec4u();
     var values = ${four}();
     for (var c = 0u; c < count; c++) {
       let column = first_column + c;
       ${inTile}
       let element: ${one} = value_of(${[...indices, ...others].join(', ')});
-      places[c] = ${result}_element(${at});
+      at[c] = ${result}_element(${at});
       values[c] = element;
     }
-    ${result}_store4(places, count, values);
+    ${result}_store4(at, count, values);
   }`,
   });
   return { kernels: [kernel], footprints };

@@ -3,14 +3,15 @@ import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element
 import { arrayElement } from '../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
-import { functionsFor } from '../map/placed-expression.ts';
+import { functionsFor } from '../map/space-expression.ts';
 import type { Matrix } from './operands/matrix.ts';
 import { matrixStart } from './operands/matrix-start.ts';
 import type { MatMulProblem } from './problem.ts';
 
 /**
  * `result4(index, row, n, x)`: the final values of elements n…n+3 of a row of the product with number `index`
- * in the batch. Without an epilogue, these are the elements themselves.
+ * in the batch. Without an epilogue, these are the elements themselves. Columns beyond the last one repeat
+ * it, and are not stored.
  */
 export function epilogueParts({ epilogue, batch }: Pick<MatMulProblem, 'epilogue' | 'batch'>): ShaderPart[] {
   if (!epilogue) return [];
@@ -39,7 +40,6 @@ export function epilogueParts({ epilogue, batch }: Pick<MatMulProblem, 'epilogue
 }
 
 fn result4(index: u32, row: u32, n: u32, x: vec4f) -> vec4f {
-  // Columns beyond the last one repeat it, and are not stored.
   let column = min(vec4u(n, n + 1u, n + 2u, n + 3u), vec4u(P.N - 1u));
   ${starts.join('\n  ')}
   return vec4f(${each.join(', ')});

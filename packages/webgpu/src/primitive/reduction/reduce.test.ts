@@ -11,7 +11,7 @@ function reduction(
   axes: readonly number[],
   options: Partial<ReducePrimitive> = {},
 ): ReducePrimitive {
-  // All terms are positive, so the rounding error is at most the depth of strands and tree, about 30, times
+  // All terms are positive, so the rounding error is at most the depth of slices and tree, about 30, times
   // 2^-24 of the sum.
   const element = add(input(0), 1.5);
   return { kind: 'reduce', op: 'sum', domain, axes, element, result: reduced, ...options };
@@ -103,7 +103,7 @@ test('neighbouring invocations read neighbouring elements, and few long rows hav
     } as const;
     return reduceKernels(reduction(domain, axes), tensors).kernels;
   };
-  expect(kernelsOver([4096, 1024], [1])[0].wgsl).toContain('let strand = lane % 256u');
+  expect(kernelsOver([4096, 1024], [1])[0].wgsl).toContain('let slice = lane % 256u');
   expect(kernelsOver([4096, 1024], [0])[0].wgsl).toContain('let column = lane % 64u');
   const [parts, join] = kernelsOver([1, 2 ** 20], [1]);
   expect(parts.groups).toBeGreaterThan(16);

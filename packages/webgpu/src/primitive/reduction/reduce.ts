@@ -4,26 +4,26 @@ import { boundForWriting, renameTensors } from '../../codegen/kernel-spec.ts';
 import { gatheredTensor } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
+import { longSlice } from './lane-columns.ts';
 import { rowsKernel, rowsWork } from './rows.ts';
-import { longStrand } from './strands.ts';
 
 const partials = 'workspace.partials';
 
 /**
- * A reduction: the strands of invocations read the elements of each result in parallel, and a tree combines
- * their partial results. Few long rows are split into parts, whose results a second kernel combines. The
+ * A reduction: the lanes of a column read the elements of a result in parallel, and a tree combines their
+ * partial results. Few long rows are split into parts, whose results a second kernel combines. The
  * order is the same in every run.
  */
 export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
   const rows = asRows(primitive);
   const work = rowsWork(rows, tensors);
-  const { groups, depth, places, strands, footprints } = work;
+  const { groups, depth, results, lanes, footprints } = work;
   // Few long rows would leave most of a device idle.
   const enough = isCpu(tensors.capabilities) ? 4 : 128;
-  const stepsPerStrand = Math.ceil(depth / strands.length);
-  if (groups.tiles >= enough || stepsPerStrand <= 2 * longStrand)
+  const stepsPerLane = Math.ceil(depth / lanes.length);
+  if (groups.tiles >= enough || stepsPerLane <= 2 * longSlice)
     return { kernels: [rowsKernel(rows, tensors, work)], footprints };
-  const parts = Math.min(Math.ceil(enough / groups.tiles), Math.floor(stepsPerStrand / longStrand));
+  const parts = Math.min(Math.ceil(enough / groups.tiles), Math.floor(stepsPerLane / longSlice));
   const { op, result } = primitive;
   const [{ dtype, shape, strides }] = tensors.outputs;
   const domain = [parts, ...shape];
@@ -40,7 +40,7 @@ export function reduceKernels(primitive: ReducePrimitive, tensors: PrimitiveTens
       boundForWriting(renameTensors(first, { [outputName(0)]: partials }), [gatheredTensor]),
       renameTensors(second, { x0: partials }),
     ],
-    workspace: { [partials]: parts * places },
+    workspace: { [partials]: parts * results },
   };
 }
 

@@ -1,7 +1,7 @@
 import { elementCount, type Shape } from '@tilewise/core';
 import { broadcastStrides, type IndexSpace, indexSpace } from '../access/index-space.ts';
 import { byName, type PrimitiveTensors } from '../access/primitive-tensors.ts';
-import type { ExpressionReads } from '../map/placed-expression.ts';
+import type { ExpressionReads } from '../map/space-expression.ts';
 
 /** The positions of a domain that has one result for each of its rows. */
 export interface ReductionSpaces {

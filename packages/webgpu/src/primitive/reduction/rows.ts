@@ -5,18 +5,18 @@ import { convert, floats4, wgslTypes } from '../../codegen/formats/element-forma
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import { type DividedSpace, divided, indexNames, splitPlace } from '../access/index-space.ts';
+import { type DividedSpace, divided, indexNames, unravelIndex } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
-import { bindingPressureOf, isVectorised, writePlaces } from '../access/tensor-access.ts';
+import { bindingPressureOf, isVectorised, writeInSpace } from '../access/tensor-access.ts';
 import {
   type ExpressionReads,
   expressionReads,
   functionsFor,
   inputsByName,
-  placedExpression,
-} from '../map/placed-expression.ts';
+  spaceExpression,
+} from '../map/space-expression.ts';
+import { type LaneColumns, laneColumns, type Workload } from './lane-columns.ts';
 import { type ReductionSpaces, reductionSpaces } from './reduction-spaces.ts';
-import { type Strands, strandsOf, type Workload } from './strands.ts';
 
 /** The initial value of a reduction, and the expression that combines two values. */
 const operators: Readonly<
@@ -35,9 +35,9 @@ export function rowsKernels(primitive: RowsPrimitive, tensors: PrimitiveTensors)
 }
 
 /** The work of reductions and maps, and how it is divided among workgroups. */
-export interface RowsWork extends Pick<Workload, 'places' | 'depth'>, DividedSpace {
+export interface RowsWork extends Pick<Workload, 'results' | 'depth'>, DividedSpace {
   readonly spaces: ReductionSpaces;
-  readonly strands: Strands;
+  readonly lanes: LaneColumns;
   /** What each expression reads. */
   readonly reads: readonly ExpressionReads[];
 }
@@ -51,16 +51,16 @@ export function rowsWork(primitive: RowsPrimitive, tensors: PrimitiveTensors): R
   const reads = exprs.map(expressionReads);
   const spaces = reductionSpaces(domain, axes, reads, tensors);
   const { kept, reduced, space, main } = spaces;
-  const [places, depth] = [elementCount(kept.extents), elementCount(reduced.extents)];
-  const strands = strandsOf({
-    places,
+  const [results, depth] = [elementCount(kept.extents), elementCount(reduced.extents)];
+  const lanes = laneColumns({
+    results,
     depth,
     keptStep: kept.steps[main].at(-1) ?? 0,
     reducedStep: reduced.steps[main].at(-1) ?? 0,
     onCpu: isCpu(tensors.capabilities),
   });
   const everywhere = reads.flatMap(({ elsewhere }) => elsewhere);
-  return { spaces, strands, places, depth, reads, ...divided(space, strands.columns, places, everywhere) };
+  return { spaces, lanes, results, depth, reads, ...divided(space, lanes.columns, results, everywhere) };
 }
 
 /** How the kernel reads and names the values that it computes for some rows. */
@@ -95,7 +95,7 @@ export function rowsKernel(
   work: RowsWork,
   parts = 1,
 ): KernelSpec {
-  const { spaces, strands, places, depth, reads, groups } = work;
+  const { spaces, lanes, depth, reads, groups } = work;
   const { kept, reduced, space } = spaces;
   const { inputs, outputs, unaligned, inPlace } = tensors;
   const named = inputsByName(inputs);
@@ -105,12 +105,12 @@ export function rowsKernel(
   // Of several expressions, one could read element by element a tensor that another reads in vectors of four.
   const four =
     reads.length === 1 &&
-    strands.along === 'reduced' &&
+    lanes.along === 'reduced' &&
     (reduced.extents.at(-1) ?? 1) % 4 === 0 &&
     !isOverBudget &&
     reads[0].here.some(name => isVectorised(space.steps[name], unaligned.has(name)));
   const width = four ? 4 : 1;
-  const step = strands.length * width;
+  const step = lanes.length * width;
   const rank = kept.extents.length;
   const resultNames = primitive.reductions.map((_, n) => inputName(inputs.length + n));
   const at = indexNames(space.extents.length).join(', ');
@@ -119,25 +119,25 @@ export function rowsKernel(
     ...{ primitive, tensors, work, four, resultNames, pieces },
     valueAt(expr, prefix, count) {
       const given = resultNames.slice(0, count);
-      const placed = { expr, inputs: named, space, four, unaligned, isOverBudget, inPlace };
-      pieces.push(...placedExpression({ ...placed, prefix, given }));
+      const over = { expr, inputs: named, space, four, unaligned, isOverBudget, inPlace };
+      pieces.push(...spaceExpression({ ...over, prefix, given }));
       return `${prefix}_at${four ? '4' : ''}(${[at, ...given].join(', ')})`;
     },
     forEachElement: statements => `for (var n = begin; n < end; n += ${step}u) {
-    ${splitPlace('n', reduced.extents.length, rank)}
+    ${unravelIndex('n', reduced.extents.length, rank)}
     ${statements}
   }`,
   };
   const sums = passesOf(primitive, resultNames).map(pass => sumStatements(text, pass));
-  const { results, maps, writes } = writeStatements(text, parts > 1 ? ' + part * P.places' : '');
+  const { results, maps, writes } = writeStatements(text, parts > 1 ? ' + part * P.results' : '');
   return kernelSpec({
     name: parts > 1 ? 'reduce in parts' : !maps ? 'reduce' : sums.length > 0 ? 'rows' : 'maps',
     groups: parts > 1 ? groups.tiles * parts : groups,
-    workgroupSize: strands.columns * strands.length,
+    workgroupSize: lanes.columns * lanes.length,
     parts: [
       {
         uniforms: [
-          ...u32Uniforms({ places, depth, column_groups: groups.tiles }),
+          ...u32Uniforms({ results: work.results, depth, column_groups: groups.tiles }),
           ...u32Uniforms({ part_length: Math.ceil(depth / parts / step) * step }),
           ...u32Uniforms(space.extents, 'extent'),
         ],
@@ -146,18 +146,18 @@ export function rowsKernel(
       // Writes come last: if an output overwrites an input, both share one binding.
       ...writes,
     ],
-    declarations: `var<workgroup> strands: array<f32, ${strands.columns * strands.length}>;`,
-    body: `${strands.declare}
+    declarations: `var<workgroup> partials: array<f32, ${lanes.columns * lanes.length}>;`,
+    // Lanes beyond the last result meet the others at the barriers, so they compute the last result too.
+    body: `${lanes.declare}
   let part = group / P.column_groups;
-  let begin = part * P.part_length + strand * ${width}u;
+  let begin = part * P.part_length + slice * ${width}u;
   let end = min((part + 1u) * P.part_length, P.depth);
-  let own_place = group % P.column_groups * ${strands.columns}u + column;
-  let is_inside = own_place < P.places;
-  // All invocations meet at the barriers.
-  let place = min(own_place, P.places - 1u);
-  ${splitPlace('place', rank)}
+  let n = group % P.column_groups * ${lanes.columns}u + column;
+  let inside = n < P.results;
+  let position = min(n, P.results - 1u);
+  ${unravelIndex('position', rank)}
   ${sums.join('\n  ')}
-  if (is_inside) {
+  if (inside) {
     ${maps}
     ${results}
   }`,
@@ -171,7 +171,7 @@ export function rowsKernel(
  */
 function sumStatements(text: RowText, pass: readonly number[]): string {
   const { primitive, work, four, resultNames, pieces, valueAt, forEachElement } = text;
-  const { strands } = work;
+  const { lanes } = work;
   const found = pass.map(n => {
     const { op, element } = primitive.reductions[n];
     const { start, join } = operators[op];
@@ -184,10 +184,10 @@ sum${n} = ${join(`sum${n}`, join(`(${join('found.x', 'found.y')})`, `(${join('fo
   const ends = pass.map(n => {
     const { op, result } = primitive.reductions[n];
     pieces.push(resultPart(result, `result${n}_of`));
-    const sum = strands.length === 1 ? `sum${n}` : `strands[column * ${strands.length}u]`;
-    return `${strands.tree('strands', `sum${n}`, operators[op].join)}
+    const sum = lanes.length === 1 ? `sum${n}` : `partials[column * ${lanes.length}u]`;
+    return `${lanes.tree('partials', `sum${n}`, operators[op].join)}
   let ${resultNames[n]} = result${n}_of(${sum});
-  ${strands.length > 1 ? 'workgroupBarrier();' : ''}`;
+  ${lanes.length > 1 ? 'workgroupBarrier();' : ''}`;
   });
   return `${pass.map(n => `var sum${n} = P.start${n};`).join('\n  ')}
   ${forEachElement(found.join('\n'))}
@@ -213,7 +213,7 @@ function writeStatements(
     const isResult = typeof output === 'number';
     const { type } = isResult ? reductions[output].result : output;
     const steps = (isResult ? kept : space).steps[name];
-    writes.push(writePlaces(name, tensors.outputs[n], steps, 'each', type, tensors.inPlace));
+    writes.push(writeInSpace(name, tensors.outputs[n], steps, 'each', type, tensors.inPlace));
     // Values are computed before any is stored, because a store may overwrite what a later expression reads.
     if (!isResult) values.push(`let value${n} = ${valueAt(output, `output${n}`, reductions.length)};`);
     const value = isResult ? resultNames[output] : `value${n}`;
@@ -224,7 +224,7 @@ function writeStatements(
   }
   return {
     writes,
-    results: results.length > 0 ? `if (strand == 0u) {\n      ${results.join('\n      ')}\n    }` : '',
+    results: results.length > 0 ? `if (slice == 0u) {\n      ${results.join('\n      ')}\n    }` : '',
     maps: stores.length > 0 ? forEachElement([...values, ...stores].join('\n')) : '',
   };
 }

@@ -4,18 +4,18 @@ import { lowest } from '../../codegen/formats/float-bits.ts';
 import { kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import { divided, indexNames, indexSpace, splitPlace } from '../access/index-space.ts';
+import { divided, indexNames, indexSpace, unravelIndex } from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
-import { isVectorised, readPlaces, type Writing, writePlaces } from '../access/tensor-access.ts';
-import { strandsOf } from './strands.ts';
+import { isVectorised, readInSpace, type Writing, writeInSpace } from '../access/tensor-access.ts';
+import { laneColumns } from './lane-columns.ts';
 
 /** The bits of values for which WGSL has no literals. */
 const minusInfinity = '0xff800000u';
 const notANumber = '0x7fc00000u';
 
 /**
- * Softmax of the rows along an axis: the strands of invocations pass over a row in parallel, and keep its
- * maximum and the sum of exponentials so far; a tree combines these, and a second pass over the row computes
+ * Softmax of the rows along an axis: the lanes of a column pass over a row in parallel, and keep its maximum
+ * and the sum of exponentials so far; a tree combines these, and a second pass over the row computes
  * the results. Several short rows share a workgroup.
  */
 export function softmaxKernels(
@@ -49,11 +49,11 @@ export function softmaxKernels(
     isVectorised(steps.x0, unaligned.has('x0')) &&
     isVectorised(steps.y0, unaligned.has('y0'));
   const writing: Writing = four ? 'vector' : 'each';
-  const strands = strandsOf({
-    ...{ places: rows, depth: width, onCpu: isCpu(capabilities) },
+  const lanes = laneColumns({
+    ...{ results: rows, depth: width, onCpu: isCpu(capabilities) },
     ...{ keptStep: x0.at(-1) ?? 0, reducedStep: source.strides[axis] },
   });
-  const { columns, length } = strands;
+  const { columns, length } = lanes;
   const { groups, footprints } = divided(space, columns, rows);
   const rank = kept.extents.length;
   const row = indexNames(rank);
@@ -61,7 +61,7 @@ export function softmaxKernels(
   const stride = four ? length * 4 : length;
   const loop = (
     body: string,
-  ): string => `for (var i = strand * ${stride / length}u; i < P.width; i += ${stride}u) {
+  ): string => `for (var i = slice * ${stride / length}u; i < P.width; i += ${stride}u) {
       ${body}
     }`;
   const result = log
@@ -74,32 +74,32 @@ export function softmaxKernels(
     workgroupSize: columns * length,
     parts: [
       { uniforms: [...u32Uniforms({ rows, width }), ...u32Uniforms(kept.extents, 'extent')] },
-      readPlaces('x0', source, steps.x0, four ? 'vector' : null),
-      writePlaces('y0', output, steps.y0, writing, 'f32'),
-      ...(stats ? [writePlaces(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),
+      readInSpace('x0', source, steps.x0, four ? 'vector' : null),
+      writeInSpace('y0', output, steps.y0, writing, 'f32'),
+      ...(stats ? [writeInSpace(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),
       { code: sourceValues(four, rank) },
     ],
-    declarations: `var<workgroup> strands: array<vec2f, ${columns * length}>;
+    declarations: `var<workgroup> partials: array<vec2f, ${columns * length}>;
 
 /** Combines the maxima and sums of exponentials of two parts. */
 fn combined(a: vec2f, b: vec2f) -> vec2f {
   let m = max(a.x, b.x);
   return vec2f(m, a.y * exp(a.x - m) + b.y * exp(b.x - m));
 }`,
-    body: `${strands.declare}
-  let place = group * ${columns}u + column;
+    body: `${lanes.declare}
+  let position = group * ${columns}u + column;
   var found = vec2f(${lowest}, 0.0);
-  if (place < P.rows) {
-    ${splitPlace('place', rank)}
+  if (position < P.rows) {
+    ${unravelIndex('position', rank)}
     ${loop(`let x = values_at(${at('i')});
 let m = max(found.x, max(max(x.x, x.y), max(x.z, x.w)));
 let e = select(exp(x - vec4f(m)), vec4f(), x == vec4f(${lowest}));
 found = vec2f(m, found.y * exp(found.x - m) + dot(e, vec4f(1.0)));`)}
   }
-  ${strands.tree('strands', 'found', (a, b) => `combined(${a}, ${b})`)}
-  ${length > 1 ? `found = strands[column * ${length}u];` : ''}
-  if (place < P.rows) {
-    ${splitPlace('place', rank)}
+  ${lanes.tree('partials', 'found', (a, b) => `combined(${a}, ${b})`)}
+  ${length > 1 ? `found = partials[column * ${length}u];` : ''}
+  if (position < P.rows) {
+    ${unravelIndex('position', rank)}
     let max_ = found.x;
     let sum = found.y;
     let is_dead = sum == 0.0;
@@ -108,7 +108,7 @@ let y = select(bitcast<vec4u>(${result}), vec4u(${dead}), is_dead);
 y0_store4(vec4u(y0_element(${at('i')})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)}
     ${
       stats
-        ? `if (strand == 0u) {
+        ? `if (slice == 0u) {
       let y = select(bitcast<u32>(max_ + log(sum)), ${dead}, is_dead);
       y1_store4(vec4u(y1_element(${row.join(', ')})), 1u, vec4f(bitcast<f32>(y)));
     }`

@@ -5,7 +5,7 @@ import { convert, elementFormat, wgslTypes } from '../../codegen/formats/element
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import { type IndexSpace, indexNames } from '../access/index-space.ts';
 import type { InPlaceNames } from '../access/primitive-tensors.ts';
-import { isVectorised, type Reading, readAnywhere, readPlaces } from '../access/tensor-access.ts';
+import { isVectorised, type Reading, readAnywhere, readInSpace } from '../access/tensor-access.ts';
 
 /** The values that an expression reads. */
 export interface ExpressionReads {
@@ -42,7 +42,7 @@ export function inputsByName(inputs: readonly TensorDesc[]): Readonly<Record<str
 }
 
 /** An expression that is evaluated over a space. */
-export interface PlacedExpression {
+export interface SpaceExpression {
   readonly expr: Expr;
   readonly inputs: Readonly<Record<string, TensorDesc>>;
   readonly space: IndexSpace;
@@ -65,18 +65,17 @@ export interface PlacedExpression {
  * `value_at(i0, i1…)`: the value of an expression at a position; with `four`, `value_at4(i0, i1…)`: the
  * values at this and the next three positions along the last dimension.
  */
-export function placedExpression(placed: PlacedExpression): ShaderPart[] {
-  const {
-    expr,
-    inputs,
-    space,
-    four,
-    unaligned,
-    isOverBudget,
-    inPlace,
-    prefix = 'value',
-    given = [],
-  } = placed;
+export function spaceExpression({
+  expr,
+  inputs,
+  space,
+  four,
+  unaligned,
+  isOverBudget,
+  inPlace,
+  prefix = 'value',
+  given = [],
+}: SpaceExpression): ShaderPart[] {
   const reads = expressionReads(expr);
   const { elsewhere } = reads;
   const here = reads.here.filter(name => !given.includes(name));
@@ -101,8 +100,8 @@ export function placedExpression(placed: PlacedExpression): ShaderPart[] {
   const at = indices.join(', ');
   const last = rank - 1;
   const each = (['x', 'y', 'z', 'w'] as const).map((component, c) => {
-    const place = indices.map((index, d) => (d === last ? `${index} + ${c}u` : index));
-    return `${prefix}_of(${[...place, ...given, ...here.map(name => `${name}_4.${component}`)].join(', ')})`;
+    const position = indices.map((index, d) => (d === last ? `${index} + ${c}u` : index));
+    return `${prefix}_of(${[...position, ...given, ...here.map(name => `${name}_4.${component}`)].join(', ')})`;
   });
   const whole = four
     ? `fn ${prefix}_at4(${declared.join(', ')}) -> ${vector} {
@@ -121,7 +120,7 @@ ${here.map(name => `  let ${name}_4 = ${name}_at4(${at});`).join('\n')}
       const isSingle = isGatherable || elsewhere.includes(name) || unaligned.has(name);
       const steps = space.steps[name];
       const reading = four ? readingOf(steps, isSingle) : null;
-      return readPlaces(name, inputs[name], steps, reading, isGatherable, home);
+      return readInSpace(name, inputs[name], steps, reading, isGatherable, home);
     }),
     ...elsewhere.map(name => readAnywhere(name, inputs[name], isOverBudget)),
     functionsFor([statements, value]),
@@ -134,7 +133,7 @@ export function functionsFor(code: readonly string[]): ShaderPart {
   return code.some(text => text.includes('expr_')) ? { requires: [{ code: exprTools.functionsWgsl }] } : {};
 }
 
-function typeOf(inputs: PlacedExpression['inputs'], name: string): keyof typeof wgslTypes {
+function typeOf(inputs: SpaceExpression['inputs'], name: string): keyof typeof wgslTypes {
   const desc = inputs[name];
   if (!desc) {
     throw new InvalidArgumentError('inputs', `has no tensor for '${name}', which the expression reads`);
