@@ -35,6 +35,7 @@ describe.each(kernelsFor)(
       ['over everything', [4, 5, 6], [0, 1, 2]],
       ['over dimensions apart', [3, 4, 5, 8], [0, 2]],
       ['over nothing', [3, 0], [1]],
+      ['over no rows', [0, 40_000], [1]],
       ['over few long rows', [2, 40_000], [1]],
       ['over few long columns', [30_001, 3], [0]],
     ] as const)('%s', async (_, domain, axes) => {

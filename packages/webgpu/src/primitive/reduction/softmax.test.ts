@@ -45,6 +45,17 @@ describe.each(kernelsFor)(
       await expectSame(softmax(1), [numbers([40, 6], 1).permute(1, 0)], [filled([6, 40])]);
     });
 
+    test('of rows with the lowest finite number, by which models mask', async () => {
+      const [inf, low] = [-Infinity, -3.4028234663852886e38];
+      const rows = Tensor.from([low, low, low, low, low, inf, low, inf, 1, low, 2, low], [3, 4]);
+      for (const log of [false, true]) {
+        for (const source of [rows, rows.slice(1, 0, 3)]) {
+          const outputs = [filled(source.shape), filled([3, 1])];
+          await expectSame(softmax(1, { log }), [source], outputs);
+        }
+      }
+    });
+
     test('of rows with −∞, and of rows with only −∞', async () => {
       const inf = -Infinity;
       const rows = Tensor.from([1, inf, 2, 0, inf, inf, inf, inf, inf, 3, inf, inf], [3, 4]);

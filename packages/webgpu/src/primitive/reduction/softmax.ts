@@ -57,16 +57,21 @@ export function softmaxKernels(
   const { groups, footprints } = divided(space, columns, rows);
   const rank = kept.extents.length;
   const row = indexNames(rank);
-  const at = (index: string): string => [...row, index].join(', ');
+  const at = [...row, 'i'].join(', ');
   const stride = four ? length * 4 : length;
   const loop = (
     body: string,
   ): string => `for (var i = slice * ${stride / length}u; i < P.width; i += ${stride}u) {
       ${body}
     }`;
+  // Four numbers of a row, or one number and three that do not contribute, as −Infinity does. Arithmetic gets
+  // the lowest finite number instead of −Infinity; a row may contain both.
+  const values = `let bits = ${four ? `bitcast<vec4u>(x0_at4(${at}))` : `vec4u(bitcast<u32>(x0_at(${at})), vec3u(${minusInfinity}))`};
+let masked = bits == vec4u(${minusInfinity});
+let x = select(bitcast<vec4f>(bits), vec4f(${lowest}), masked);`;
   const result = log
-    ? `bitcast<vec4f>(select(bitcast<vec4u>((x - vec4f(max_)) - vec4f(log(sum))), vec4u(${minusInfinity}), x == vec4f(${lowest})))`
-    : `select(exp(x - vec4f(max_)) / vec4f(sum), vec4f(), x == vec4f(${lowest}))`;
+    ? `bitcast<vec4f>(select(bitcast<vec4u>((x - vec4f(max_)) - vec4f(log(sum))), vec4u(${minusInfinity}), masked))`
+    : 'select(exp(x - vec4f(max_)) / vec4f(sum), vec4f(), masked)';
   const dead = mode === 'inf-as-zero' ? '0u' : notANumber;
   const kernel = kernelSpec({
     name: 'softmax',
@@ -77,11 +82,10 @@ export function softmaxKernels(
       readInSpace('x0', source, steps.x0, four ? 'vector' : null),
       writeInSpace('y0', output, steps.y0, writing, 'f32'),
       ...(stats ? [writeInSpace(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),
-      { code: sourceValues(four, rank) },
     ],
+    // `combined` joins the maxima and sums of exponentials of two parts.
     declarations: `var<workgroup> partials: array<vec2f, ${columns * length}>;
 
-/** Combines the maxima and sums of exponentials of two parts. */
 fn combined(a: vec2f, b: vec2f) -> vec2f {
   let m = max(a.x, b.x);
   return vec2f(m, a.y * exp(a.x - m) + b.y * exp(b.x - m));
@@ -91,9 +95,9 @@ fn combined(a: vec2f, b: vec2f) -> vec2f {
   var found = vec2f(${lowest}, 0.0);
   if (position < P.rows) {
     ${unravelIndex('position', rank)}
-    ${loop(`let x = values_at(${at('i')});
+    ${loop(`${values}
 let m = max(found.x, max(max(x.x, x.y), max(x.z, x.w)));
-let e = select(exp(x - vec4f(m)), vec4f(), x == vec4f(${lowest}));
+let e = select(exp(x - vec4f(m)), vec4f(), masked);
 found = vec2f(m, found.y * exp(found.x - m) + dot(e, vec4f(1.0)));`)}
   }
   ${lanes.tree('partials', 'found', (a, b) => `combined(${a}, ${b})`)}
@@ -103,9 +107,9 @@ found = vec2f(m, found.y * exp(found.x - m) + dot(e, vec4f(1.0)));`)}
     let max_ = found.x;
     let sum = found.y;
     let is_dead = sum == 0.0;
-    ${loop(`let x = values_at(${at('i')});
+    ${loop(`${values}
 let y = select(bitcast<vec4u>(${result}), vec4u(${dead}), is_dead);
-y0_store4(vec4u(y0_element(${at('i')})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)}
+y0_store4(vec4u(y0_element(${at})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)}
     ${
       stats
         ? `if (slice == 0u) {
@@ -117,18 +121,4 @@ y0_store4(vec4u(y0_element(${at('i')})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)
   }`,
   });
   return { kernels: [kernel], footprints };
-}
-
-/**
- * `values_at(row…, i)`: four numbers of a row, or one number and three that do not contribute; −Infinity
- * becomes the lowest finite number.
- */
-function sourceValues(four: boolean, rank: number): string {
-  const indices = [...indexNames(rank), 'i'];
-  const call = indices.join(', ');
-  const value = four ? `x0_at4(${call})` : `vec4f(x0_at(${call}), vec3f(${lowest}))`;
-  return `fn values_at(${indices.map(index => `${index}: u32`).join(', ')}) -> vec4f {
-  let x = ${value};
-  return select(x, vec4f(${lowest}), bitcast<vec4u>(x) == vec4u(${minusInfinity}));
-}`;
 }
