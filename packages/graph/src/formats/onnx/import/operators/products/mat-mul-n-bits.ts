@@ -1,0 +1,68 @@
+import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
+import { withBias } from '../elementwise/bias.ts';
+
+/** A matrix in groups of quantized elements, which MatMulNBits multiplies by. */
+interface QuantizedMatrix {
+  readonly K: number;
+  readonly N: number;
+  readonly bits: 4 | 8;
+  /** The number of elements in a group along K. */
+  readonly block: number;
+}
+
+const nibble = (all: ArrayLike<number>, n: number): number => (all[n >> 1] >> (4 * (n & 1))) & 15;
+
+/** The elements (N, K) of a matrix, from its codes (N, groups, bytes), scales and zero points. */
+function dequantized(call: NodeCall, { K, N, bits, block }: QuantizedMatrix): Float32Array {
+  const groups = Math.ceil(K / block);
+  const codes = call.numbers(1);
+  const factor = call.numbers(2);
+  const bytesOfGroup = (block * bits) / 8;
+  if (codes.length !== N * groups * bytesOfGroup || factor.length !== N * groups)
+    call.fail(
+      `has ${codes.length} bytes and ${factor.length} scales for ${N} × ${groups} groups of ${block}`,
+    );
+  const points = call.optional(3);
+  const zeros = points?.host?.().values;
+  // 4-bit zero points are packed per row of groups, unless they are floats.
+  const isPacked = bits === 4 && points?.type.kind !== 'float';
+  const rowBytes = Math.ceil(groups / 2);
+  const zero = (n: number, g: number): number => {
+    if (!zeros) return bits === 4 ? 8 : 128;
+    return isPacked ? nibble(zeros, 2 * n * rowBytes + g) : zeros[n * groups + g];
+  };
+  const values = new Float32Array(N * K);
+  for (let n = 0; n < N; n++) {
+    for (let g = 0; g < groups; g++) {
+      const [center, scale] = [zero(n, g), factor[n * groups + g]];
+      const first = (n * groups + g) * block;
+      for (let k = g * block; k < Math.min(K, (g + 1) * block); k++) {
+        const at = first + k - g * block;
+        values[n * K + k] = ((bits === 8 ? codes[at] : nibble(codes, at)) - center) * scale;
+      }
+    }
+  }
+  return values;
+}
+
+/**
+ * com.microsoft's product of x and a 4-bit or 8-bit matrix, which is stored as (N, groups, bytes) with a scale and a zero point per
+ * group.
+ */
+export const matMulNBits: OnnxOperator = call => {
+  const [x, scales] = [call.input(0), call.input(2)];
+  const [K, N] = [call.int('K', 0), call.int('N', 0)];
+  const [bits, block] = [call.int('bits', 4), call.int('block_size', 32)];
+  if (bits !== 4 && bits !== 8) return call.refuse(`has weights of ${bits} bits; 4 and 8 are supported`);
+  if (K < 1 || N < 1 || block < 1 || x.shape.at(-1) !== K)
+    call.fail(`cannot multiply [${x.shape}] by ${K} × ${N}`);
+  if (call.has(4)) call.refuse('has an order of groups (g_idx), which is not supported');
+  const { draft } = call;
+  return result({ type: x.type, shape: [...x.shape.slice(0, -1), N] }, () => {
+    const values = dequantized(call, { K, N, bits, block });
+    const weights = call.constant({ shape: [N, K], values }, scales.type);
+    const matrices = [x.tensor(), draft.cast(weights, x.tensor().dtype)];
+    const product = draft.op('MatMul', matrices, { transpose_b: true });
+    return withBias(call, product, 5);
+  });
+};
