@@ -1,18 +1,17 @@
-import { elementCount, InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core';
-import { joinU64 } from '@tilewise/philox';
+import { InvalidArgumentError, InvalidShapeError, type Tensor } from '@tilewise/core';
 import { resolveShapes } from '../../compile/compile.ts';
 import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
-import { exprType } from '../../ir/program/expr.ts';
 import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Topology } from '../../ir/topology.ts';
 import { withKnown } from '../../runtime/partitions/boundary-tensors.ts';
+import { givenTensors } from './given-tensors.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames, isPackageName, quoted } from './names.ts';
 import type { MappedOptions } from './options.ts';
-import { type Axis, extentOf, type Factor, joinFactors, ROLES, unshardedAxes } from './tensors/axes.ts';
+import { ROLES } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
-import { literal } from './tensors/expression.ts';
 import { axesTuple, type PyTensor, tuple } from './tensors/tensor.ts';
 
 /** A graph in Python, without the surrounding text of the file. */
@@ -50,34 +49,19 @@ const importable: Readonly<Record<string, readonly string[]>> = {
  */
 export function exportedModel(graph: Graph, options: MappedOptions, dialect: Dialect): ExportedModel {
   checkGraph('graph', graph);
-  const { name = 'exported', parameters = {}, constants, loss } = options;
-  if (!isPackageName(name)) {
-    throw new InvalidArgumentError(
-      'options.name',
-      `must be letters, digits and underscores, and neither a keyword of Python nor a package that the program imports, got '${name}'`,
-    );
-  }
+  checkName(options.name);
   const { topology } = graph.finalize();
-  const known = withKnown('options.inputs', topology.inputs, options.inputs);
-  const shaped = resolveShapes({ nodes: topology.order, inputs: known, outputs: topology.outputs });
-  const describe = (id: number): LogicalTensor => shaped.get(id) as LogicalTensor;
-  for (const { id } of topology.inputs) {
-    if (!isKnown(describe(id).shape)) throw new InvalidShapeError(`tensor ${id}`, 'must have a known shape');
-  }
+  const shaped = shapedTensors(topology, options);
   checkIds(options, shaped);
+  const { parameters = {}, constants, extents = {}, loss } = options;
+  const describe = (id: number): LogicalTensor => shaped.get(id) as LogicalTensor;
   const names = inputNames();
-  const parameterNames = new Map(Object.entries(parameters).map(([own, id]) => [id, own]));
-  const files = new Map<string, Tensor>();
-  const givenOf = (tensor: LogicalTensor): PyTensor => {
-    const { id, shape } = tensor;
-    const own = parameterNames.get(id);
-    if (own !== undefined) return { code: dialect.parameter(own), axes: unshardedAxes(shape ?? []) };
-    const value = constants.get(id);
-    if (value === undefined) return { code: names(tensor), axes: shardedAxes(tensor, options) };
-    return givenConstant(tensor, value, dialect, files);
-  };
-  const given = new Map(topology.inputs.map(({ id }) => [id, givenOf(describe(id))]));
-  const { extents = {} } = options;
+  const { given, files } = givenTensors(
+    topology.inputs.map(({ id }) => describe(id)),
+    options,
+    dialect,
+    names,
+  );
   const roles = ROLES.filter(role => (extents[role] ?? 1) > 1);
   const writer = new ModelWriter(topology, shaped, given, dialect, roles);
   writer.write();
@@ -90,23 +74,16 @@ export function exportedModel(graph: Graph, options: MappedOptions, dialect: Dia
     ...(loss === undefined ? [] : [['loss', writer.result(loss)] as const]),
     ...others.map(tensor => [names(tensor), writer.result(tensor.id)] as const),
   ];
-  const returned = results.map(([key, { code, axes, isShare }]) => {
-    const scalar = key === 'loss' && axes.length > 0 ? `${code}.reshape(())` : code;
-    // Every rank computes the whole loss, so each returns its share of it.
-    return `    "${key}": ${key === 'loss' && !isShare ? `${scalar} / place.ranks` : scalar},`;
-  });
+  const returned = results.map(([key, tensor]) => returnedLine(key, tensor));
   const body = writer.body(returned);
-  const text = [...body, ...returned].join('\n');
-  const uses = (word: string): boolean =>
-    new RegExp(`(?<![\\w.])${word}(?![\\w])`).test(`${text}\n${writer.definitions.join('\n')}`);
-  const reads = (word: string): boolean => new RegExp(`(?<![\\w."])${word}(?![\\w"])`).test(text);
-  const inputs = topology.inputs.filter(({ id }) => !parameterNames.has(id) && !constants.has(id));
-  const takes = inputs.map(({ id }): [PyTensor, GraphDType] => [
-    given.get(id) as PyTensor,
-    describe(id).dtype,
-  ]);
+  const isParameter = new Set(Object.values(parameters));
+  const takes = topology.inputs
+    .filter(({ id }) => !isParameter.has(id) && !constants.has(id))
+    .map(({ id }): [PyTensor, GraphDType] => [given.get(id) as PyTensor, describe(id).dtype]);
   const allConstants = new Map([...files, ...writer.constants]);
   const shapes = Object.entries(parameters).map(([own, id]) => [own, describe(id)] as const);
+  const text = [...body, ...returned].join('\n');
+  const reads = (word: string): boolean => new RegExp(`(?<![\\w."])${word}(?![\\w"])`).test(text);
   return {
     tables: tablesOf({ options, dialect, takes, results, shapes, constants: [...allConstants.keys()] }),
     definitions: writer.definitions,
@@ -117,6 +94,43 @@ export function exportedModel(graph: Graph, options: MappedOptions, dialect: Dia
     ],
     results: returned,
     takes: takes.map(([{ code }]) => code),
+    ...importsOf(`${text}\n${writer.definitions.join('\n')}`),
+    constants: allConstants,
+    nameOf: id => given.get(id)?.code ?? `t${id}`,
+  };
+}
+
+/** @throws InvalidArgumentError for a name that a Python package cannot have. */
+function checkName(name = 'exported'): void {
+  if (isPackageName(name)) return;
+  throw new InvalidArgumentError(
+    'options.name',
+    `must be letters, digits and underscores, and neither a keyword of Python nor a package that the program imports, got '${name}'`,
+  );
+}
+
+/** All tensors of a graph with their shapes, by id. */
+function shapedTensors(topology: Topology, options: MappedOptions): ReadonlyMap<number, LogicalTensor> {
+  const inputs = withKnown('options.inputs', topology.inputs, options.inputs);
+  const shaped = resolveShapes({ nodes: topology.order, inputs, outputs: topology.outputs });
+  for (const { id } of inputs) {
+    if (!isKnown(shaped.get(id)?.shape ?? null))
+      throw new InvalidShapeError(`tensor ${id}`, 'must have a known shape');
+  }
+  return shaped;
+}
+
+/** The line of the returned dict for a result. */
+function returnedLine(key: string, { code, axes, isShare }: PyTensor): string {
+  const scalar = key === 'loss' && axes.length > 0 ? `${code}.reshape(())` : code;
+  // Every rank computes the whole loss, so each returns its share of it.
+  return `    "${key}": ${key === 'loss' && !isShare ? `${scalar} / place.ranks` : scalar},`;
+}
+
+/** The imports that the text of a model needs, from files of the export and of Python modules. */
+function importsOf(text: string): Pick<ExportedModel, 'imports' | 'modules'> {
+  const uses = (word: string): boolean => new RegExp(`(?<![\\w.])${word}(?![\\w])`).test(text);
+  return {
     imports: Object.entries(importable).flatMap(([file, all]) => {
       const used = all.filter(uses);
       return used.length > 0 ? [`from .${file} import ${used.join(', ')}`] : [];
@@ -125,8 +139,6 @@ export function exportedModel(graph: Graph, options: MappedOptions, dialect: Dia
       ...(uses('math') ? ['import math'] : []),
       ...(uses('replace') ? ['from dataclasses import replace'] : []),
     ],
-    constants: allConstants,
-    nameOf: id => given.get(id)?.code ?? `t${id}`,
   };
 }
 
@@ -175,68 +187,4 @@ function checkIds(options: MappedOptions, tensors: ReadonlyMap<number, LogicalTe
     if (unknown === undefined) continue;
     throw new InvalidArgumentError(`options.${list}`, `has tensor ${unknown}, which the graph does not have`);
   }
-}
-
-/** A constant: a number in the text, or a tensor from a file. */
-function givenConstant(
-  { id, dtype, shape }: LogicalTensor,
-  value: Tensor | number | bigint,
-  dialect: Dialect,
-  files: Map<string, Tensor>,
-): PyTensor {
-  const own = shape ?? [];
-  if (dtype === 'i64' && elementCount(own) === 1) return { code: `${wordOf(value)}`, axes: [] };
-  const numbers =
-    value instanceof Tensor ? value : Tensor.from([Number(value)], own, { dtype: storageDType(dtype) });
-  const axes = unshardedAxes(own);
-  if (numbers.size === 1) {
-    const [first = 0] = numbers.toFloat64();
-    return {
-      code: dialect.full(tuple(own.map(String)), literal(first, exprType(numbers.dtype)).code),
-      axes,
-      value: first,
-    };
-  }
-  files.set(`t${id}`, numbers);
-  return { code: dialect.constant(`t${id}`), axes };
-}
-
-/** The value of an i64 scalar, which a tensor stores as two u32, the low word first. */
-function wordOf(value: Tensor | number | bigint): bigint {
-  if (!(value instanceof Tensor)) return BigInt(value);
-  const [low = 0, high = 0] = value.toFloat64();
-  return joinU64([low, high]);
-}
-
-/** The axes of an input, sharded as the options say. */
-function shardedAxes({ id, shape }: LogicalTensor, { shard = {}, extents = {} }: MappedOptions): Axis[] {
-  const cut = shard[id];
-  if (!cut) return unshardedAxes(shape ?? []);
-  if (cut.length !== shape?.length) {
-    throw new InvalidArgumentError(
-      'options.shard',
-      `must list the ${shape?.length} axes of tensor ${id}, got ${cut.length}`,
-    );
-  }
-  return cut.map((factors, d) => {
-    const axis = factors.map((factor): Factor => {
-      if (typeof factor === 'number') return { role: null, extent: factor };
-      const extent = extents[factor];
-      if (extent === undefined) {
-        throw new InvalidArgumentError(
-          'options.extents',
-          `must list the extent of '${factor}', by which tensor ${id} is sharded`,
-        );
-      }
-      return { role: extent === 1 ? null : factor, extent };
-    });
-    const product = extentOf(axis);
-    if (factors.length > 0 && product !== shape[d]) {
-      throw new InvalidArgumentError(
-        'options.shard',
-        `makes axis ${d} of tensor ${id} ${product}, but it has ${shape[d]}`,
-      );
-    }
-    return factors.length === 0 ? unshardedAxes([shape[d]])[0] : joinFactors(axis);
-  });
 }
