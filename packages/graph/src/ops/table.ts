@@ -17,15 +17,11 @@ import { structureOperations, type structureSchemas } from './layout/structure.t
 import { matmulOperations, type matmulSchemas } from './matmul.ts';
 import { quantizeOperations, type quantizeSchemas } from './quantize.ts';
 import { randomOperations, type randomSchemas } from './random.ts';
+import { broadcastLikeOperations, type broadcastLikeSchemas } from './reduction/broadcast-like.ts';
 import { crossEntropyOperations, type crossEntropySchemas } from './reduction/cross-entropy.ts';
 import { normOperations, type normSchemas } from './reduction/norm.ts';
 import { orderOperations, type orderSchemas } from './reduction/order.ts';
-import {
-  broadcastLikeOperations,
-  type broadcastLikeSchemas,
-  type ReduceSchemas,
-  reduceOperations,
-} from './reduction/reduce.ts';
+import { type ReduceSchemas, reduceOperations } from './reduction/reduce.ts';
 import { type ReduceBackwardSchemas, reduceBackwardOperations } from './reduction/reduce-backward.ts';
 import { softmaxOperations, type softmaxSchemas } from './reduction/softmax.ts';
 

@@ -2,13 +2,11 @@ import { InvalidShapeError } from '@tilewise/core';
 import { abs, div, mul, type NumericExpr, sqrt } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
-import { defineOperation, defineOperations } from '../../ir/schema/define.ts';
+import { defineOperation } from '../../ir/schema/define.ts';
 import type { GradientBuilder, GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { axisOf, keptShape } from '../../ir/tensor/shape.ts';
-import { elementwise } from '../elementwise/elementwise.ts';
-import { numeric } from '../elementwise/numeric.ts';
 
 export const reduceSchema = {
   inputs: 'src:T1 axes?:T2=i32',
@@ -203,25 +201,3 @@ function reduceGradient(
     },
   ];
 }
-
-export const broadcastLikeSchemas = {
-  BroadcastLike: {
-    inputs: 'src:T like:U',
-    outputs: 'dst:T',
-    attributes: { divisor: { type: 'f32', default: 1 } },
-  },
-} as const;
-
-export const broadcastLikeOperations: readonly Operation[] = defineOperations(broadcastLikeSchemas, {
-  /** src / divisor, broadcast to the shape of like. Not an operation of oneDNN. */
-  BroadcastLike: elementwise('BroadcastLike', {
-    gradient: ({ builder, attributes, inputs: [src], outputs: [dst], dy }) => {
-      const bySrc = (): LogicalTensor => {
-        const part = builder.op('BroadcastLike', [dy, dy], attributes);
-        return builder.reduceTo(part, builder.shapeOf(dst), builder.shapeOf(src));
-      };
-      return [bySrc, null];
-    },
-    element: ([x], { divisor }) => div(numeric(x), divisor),
-  }),
-});
