@@ -2,9 +2,9 @@ import { checkObject, describeValue } from '@tilewise/core';
 import { InvalidGraphError, InvalidOperationError } from '../errors.ts';
 import { checkNames, didYouMean } from './check-names.ts';
 import { type Annotation, describeNode, type GraphNode } from './node.ts';
-import { stated } from './program/attention-call.ts';
 import type { Attributes } from './schema/attribute.ts';
 import { checkOperation } from './schema/check.ts';
+import { omitUndefined } from './schema/omit-undefined.ts';
 import type { Operation } from './schema/operation.ts';
 import { checkTensor } from './tensor/check-tensor.ts';
 import type { GraphDType } from './tensor/dtype.ts';
@@ -153,7 +153,7 @@ export class GraphBuilder implements GraphWriter {
       name,
       kind,
       operation,
-      given: stated(attrs),
+      given: omitUndefined(attrs),
       attributes,
       inputs,
       outputs,

@@ -1,5 +1,5 @@
 import { checkObject, type SdpaBackwardOptions, type SdpaOptions } from '@tilewise/core';
-import { stated } from '../../ir/program/attention-call.ts';
+import { omitUndefined } from '../../ir/schema/omit-undefined.ts';
 import type { AnyArguments } from './arguments.ts';
 
 /**
@@ -53,7 +53,7 @@ export function cudnnOptions<T, N>(args: Omit<AnyArguments<T, N>, 'q' | 'k' | 'v
     alibi: args.useAlibiMask || undefined,
   };
   return {
-    ...stated(lists),
+    ...omitUndefined(lists),
     scale: attnScale,
     ...(dropout && {
       dropout:

@@ -2,6 +2,7 @@ import { flatten } from '@tilewise/core/expr';
 import type { Graph } from '../../graph.ts';
 import { operandNames } from '../../ir/program/attention-call.ts';
 import type { AttributeValue } from '../../ir/schema/attribute.ts';
+import { omitUndefined } from '../../ir/schema/omit-undefined.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { ScoreProgram } from './arguments.ts';
@@ -62,8 +63,8 @@ function optionAt(options: object, path: string): unknown {
 function settingAttributes(
   { scale, window, alibi, dropout, maxSeqLenQ, maxSeqLenKv }: UnifiedNode['options'],
   program: ScoreExpression | undefined,
-): Record<string, AttributeValue> {
-  const settings = {
+): Readonly<Record<string, AttributeValue | undefined>> {
+  return omitUndefined({
     scale: typeof scale === 'number' ? scale : undefined,
     left: window?.left,
     right: window?.right,
@@ -73,8 +74,5 @@ function settingAttributes(
     max_seq_len_q: maxSeqLenQ,
     max_seq_len_kv: maxSeqLenKv,
     score_mod: program && JSON.stringify(flatten(program.expr)),
-  };
-  return Object.fromEntries(
-    Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+  });
 }

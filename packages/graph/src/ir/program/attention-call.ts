@@ -73,8 +73,3 @@ export interface AttentionCallStep {
 
 /** The gradients that a backward call can return. */
 export const gradientNames: readonly GradientName[] = ['dq', 'dk', 'dv', 'dbias', 'dsink', 'dAlibi'];
-
-/** The entries of a record that are not undefined. */
-export function stated<T extends object>(record: T): T {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as T;
-}

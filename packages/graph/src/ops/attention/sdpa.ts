@@ -7,11 +7,11 @@ import {
   operandForm,
   operandNames,
   resultNames,
-  stated,
 } from '../../ir/program/attention-call.ts';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import { defineOperations, type OperationRules } from '../../ir/schema/define.ts';
+import { omitUndefined } from '../../ir/schema/omit-undefined.ts';
 import type { GradientCall, Operation, OperationCall } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import { type LogicalShape, type LogicalTensor, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
@@ -142,8 +142,8 @@ export const attentionOperations: readonly Operation[] = defineOperations(attent
 /** The settings that the attributes give; `left` and `right` count keys to each side of the diagonal key. */
 export function settingsOf(attributes: Partial<SdpaAttributes>): CallSettings {
   const { scale, softcap, left, right, align, alibi, score_mod, p, scheme } = attributes;
-  const window = stated({ left, right, align });
-  return stated({
+  const window = omitUndefined({ left, right, align });
+  return omitUndefined({
     ...{ scale, softcap, p, scheme },
     window: Object.keys(window).length > 0 ? window : undefined,
     alibi: alibi || undefined,

@@ -1,3 +1,5 @@
+import type { Attributes } from '../../../../../ir/schema/attribute.ts';
+import { omitUndefined } from '../../../../../ir/schema/omit-undefined.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
@@ -46,9 +48,13 @@ export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalT
   const operands: Record<string, LogicalTensor> = { q, k, v };
   if (mask) operands[mask.dtype === 'bool' ? 'mask' : 'bias'] = mask;
   if (seqLensKv) operands.seqLensKv = seqLensKv;
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   const names = { operands: Object.keys(operands).join(' '), results: 'o' };
-  return draft.op('Sdpa', Object.values(operands), { ...names, ...given }, q.dtype);
+  return draft.op(
+    'Sdpa',
+    Object.values(operands),
+    { ...names, ...(omitUndefined(settings) as Attributes) },
+    q.dtype,
+  );
 }
 
 /** Pads a mask that is shorter than the keys, which hides the other keys. */
