@@ -73,8 +73,8 @@ export function compileGroup(group: Group, engine: TensorEngine<TensorDesc>): Co
 
 /** All tensors of a group with their shapes. */
 export function resolveShapes({ nodes, inputs, outputs }: Operations): Map<number, LogicalTensor> {
-  const stated = new Map([...inputs, ...outputs].map(t => [t.id, t.shape] as const));
-  const shapes = inferShapes(nodes, stated);
+  const declared = new Map([...inputs, ...outputs].map(t => [t.id, t.shape] as const));
+  const shapes = inferShapes(nodes, declared);
   const tensors = new Map<number, LogicalTensor>();
   for (const t of [...nodes.flatMap(node => [...node.inputs, ...node.outputs]), ...inputs, ...outputs]) {
     tensors.set(t.id, { ...t, shape: shapes.get(t.id) ?? t.shape });

@@ -11,7 +11,7 @@ const following = new Set(['TypeCast', 'Dropout', 'BiasAdd', 'Quantize', 'Dequan
  * The number of operations that may join before they have one result again. Without a limit, each start in a
  * long chain whose results are also read elsewhere would visit the rest of the chain.
  */
-const MOST = 256;
+const MAX_PENDING = 256;
 
 /** Operations that compute nothing, and cannot be the first of a match. */
 const noStart = new Set(['End', 'Wildcard']);
@@ -35,7 +35,7 @@ export function postOperations(anchor: GraphNode, topology: Topology, isFree: Is
   let best = 1;
   // The loop also visits operations that join during the loop.
   for (const node of grown) {
-    if (grown.size - best > MOST) break;
+    if (grown.size - best > MAX_PENDING) break;
     for (const { node: next } of node.outputs.flatMap(({ id }) => topology.uses(id))) {
       if (grown.has(next) || !mayFollow(next) || !isFree(next)) continue;
       grow(next);

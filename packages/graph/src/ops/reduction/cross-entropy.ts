@@ -42,9 +42,11 @@ function checkedRows(kind: string, [{ shape }, ...others]: readonly LogicalTenso
 }
 
 function constraint({
-  attributes: { label_smoothing: share },
+  attributes: { label_smoothing: smoothing },
 }: OperationCall<ResolvedAttributes<typeof attributes>>): string | null {
-  return share >= 0 && share <= 1 ? null : `attribute 'label_smoothing' must be in [0, 1], got ${share}`;
+  return smoothing >= 0 && smoothing <= 1
+    ? null
+    : `attribute 'label_smoothing' must be in [0, 1], got ${smoothing}`;
 }
 
 /** The cross-entropy loss and its gradient. */
@@ -69,13 +71,13 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       const logarithms = temporary(shape);
       softmax({ axis, log: true, mode: 'none' }, logits, [logarithms]);
       const row = labels.desc.shape.map((_, d) => coordinate(d));
-      const share = attributes.label_smoothing;
+      const smoothing = attributes.label_smoothing;
       const write = (loss: NumericExpr, sums: readonly (typeof labels)[]): void =>
         map(byLabel(loss, shape[axis], attributes.ignore_index), [logarithms, labels, ...sums], outputs[0]);
       const ofLabel = neg(inputAt(0, [...row, label]));
-      if (share === 0) return write(ofLabel, []);
+      if (smoothing === 0) return write(ofLabel, []);
       const sums = reduced([logarithms], { axes: [axis], domain: shape, element: input(0) });
-      write(sub(mul(1 - share, ofLabel), mul(share / shape[axis], inputAt(2, [...row, 0]))), [sums]);
+      write(sub(mul(1 - smoothing, ofLabel), mul(smoothing / shape[axis], inputAt(2, [...row, 0]))), [sums]);
     },
   },
   /**
@@ -96,9 +98,12 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
       softmax({ axis, log: false, mode: 'none' }, logits, [p]);
       const column = (value: typeof labels): typeof labels =>
         view(value, [...value.desc.shape, 1], [...value.desc.strides, 0]);
-      const share = attributes.label_smoothing;
-      const even = share / shape[axis];
-      const difference = sub(input(0), select(eq(coordinate(axis), label), 1 - share + even, even));
+      const smoothing = attributes.label_smoothing;
+      const perClass = smoothing / shape[axis];
+      const difference = sub(
+        input(0),
+        select(eq(coordinate(axis), label), 1 - smoothing + perClass, perClass),
+      );
       const value = byLabel(mul(input(2), difference), shape[axis], attributes.ignore_index);
       map(value, [p, column(labels), column(dy)], outputs[0]);
     },

@@ -24,16 +24,16 @@ export function rowSum(
   { topology, builder, seeds }: Pass,
   gradientOf: (tensor: number) => LogicalTensor | undefined,
 ): LogicalTensor | null {
-  const way = probabilitiesOf(P.id, topology);
-  if (!way || way.rearranged || way.rounding) return null;
-  const [o] = way.matmul.outputs;
-  const passed = [P, ...way.nodes.flatMap(node => node.outputs)];
+  const path = probabilitiesOf(P.id, topology);
+  if (!path || path.rearranged || path.rounding) return null;
+  const [o] = path.matmul.outputs;
+  const passed = [P, ...path.nodes.flatMap(node => node.outputs)];
   // RNG may also read P, because it uses only its shape.
   const readers = ({ id }: LogicalTensor) =>
     topology.uses(id).filter(({ node }) => node.operation.gradient !== 'zero');
   const isClosed = passed.every(t => !seeds.has(t.id) && readers(t).length === 1);
   // In Vᵀ·Pᵀ = oᵀ, the rows are columns.
-  const axis = way.transposed ? -2 : -1;
+  const axis = path.transposed ? -2 : -1;
   const rowsOfP = topology.shapeOf(P.id)?.slice(0, -1);
   const rowsOfO = topology.shapeOf(o.id)?.filter((_, d, { length }) => d !== length + axis);
   if (!isClosed || !rowsOfP || !rowsOfO || !sameShape(rowsOfP, rowsOfO)) return null;
@@ -41,9 +41,9 @@ export function rowSum(
   const dO = gradientOf(o.id);
   if (!given || !dO) return null;
   // Uses the dtype of dP's product, because attention is recognised by it.
-  const factor = builder.cast(dO, way.matmul.inputs[0].dtype);
+  const factor = builder.cast(dO, path.matmul.inputs[0].dtype);
   const product = builder.op('Multiply', [builder.cast(given, 'f32'), builder.cast(factor, 'f32')]);
   const sum = builder.op('ReduceSum', [product], { axes: [axis], keep_dims: true });
-  if (!way.transposed) return sum;
+  if (!path.transposed) return sum;
   return builder.op('StaticTranspose', [sum], { order: [...rowsOfO.slice(1).keys(), -1, -2] });
 }

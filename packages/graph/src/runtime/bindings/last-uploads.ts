@@ -19,8 +19,8 @@ export class LastUploads<T extends TensorDesc> {
 
   /**
    * Begins a run.
-   * @param others uploads the tensors that are not kept.
-   * @returns uploads the tensor with an id, once per run.
+   * @param others the uploads of tensors that are too large to keep.
+   * @returns a function that uploads the tensor for an id, once per run.
    */
   begin(others: Uploads<T>): (given: Tensor, id: number) => T {
     const done = new Map<number, T>();

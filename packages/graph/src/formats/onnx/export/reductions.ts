@@ -71,11 +71,11 @@ export const reductions: Translations = {
     const at = write.node('Unsqueeze', [index, last]);
     const found = write.node('GatherElements', [logarithms, at], { axis });
     const ofClass = write.node('Neg', [write.node('Squeeze', [found, last])]);
-    const share = numberOf(attributes, 'label_smoothing');
+    const smoothing = numberOf(attributes, 'label_smoothing');
     const mean = write.node('ReduceMean', [logarithms, last], { keepdims: { int: 0 } });
     const part = (loss: string, weight: number): string => write.node('Mul', [loss, write.numbers([weight])]);
-    const parts = [part(ofClass, 1 - share), part(write.node('Neg', [mean]), share)];
-    const smooth = share === 0 ? ofClass : write.node('Add', parts);
+    const parts = [part(ofClass, 1 - smoothing), part(write.node('Neg', [mean]), smoothing)];
+    const smooth = smoothing === 0 ? ofClass : write.node('Add', parts);
     const checked = write.node('Where', [isInside, smooth, write.numbers([NaN])]);
     const isIgnored = write.node('Equal', [label, write.integers(numberOf(attributes, 'ignore_index'))]);
     write.give(loss, 'f32', 'Where', [isIgnored, write.numbers([0]), checked]);

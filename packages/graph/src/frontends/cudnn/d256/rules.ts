@@ -50,10 +50,10 @@ export function checkD256(samples: Samples, options: D256Options): void {
   const [Hq, Hk] = [dq[1], dk[1]];
   if (Hq % Hk !== 0)
     throw new InvalidShapeError('k', `must have a number of heads that divides the ${Hq} of q, got ${Hk}`);
-  mustBe('v', dv, dk);
+  checkDimensions('v', dv, dk);
   for (const [name, operand] of Object.entries(likes)) {
     const t = samples[name as keyof typeof likes];
-    if (t) mustBe(name, dimensionsOf(t, isPacked), dimensionsOf(samples[operand], isPacked));
+    if (t) checkDimensions(name, dimensionsOf(t, isPacked), dimensionsOf(samples[operand], isPacked));
   }
   checkLse(lse, dq, isPacked);
   if (cumSeqlenQ && cumSeqlenK) checkCumulative(cumSeqlenQ, cumSeqlenK);
@@ -77,7 +77,7 @@ function checkOperand(name: string, t: TensorDesc, isPacked: boolean, dtype: Ten
     throw new InvalidDTypeError(name, `must be ${dtype}, the dtype of q, got ${t.dtype}`);
 }
 
-function mustBe(name: string, own: readonly number[], expected: readonly number[]): void {
+function checkDimensions(name: string, own: readonly number[], expected: readonly number[]): void {
   if (!sameShape(own, expected))
     throw new InvalidShapeError(name, `must have the dimensions [${expected}], got [${own}]`);
 }
@@ -86,7 +86,7 @@ function mustBe(name: string, own: readonly number[], expected: readonly number[
 function checkLse(lse: TensorDesc, q: readonly number[], isPacked: boolean): void {
   if (lse.dtype !== 'f32') throw new InvalidDTypeError('lse', `must be f32, got ${lse.dtype}`);
   const own = isPacked && lse.shape.length === 3 && lse.shape[2] === 1 ? lse.shape.slice(0, 2) : lse.shape;
-  mustBe('lse', own, isPacked ? q.slice(0, 2) : q.slice(0, 3));
+  checkDimensions('lse', own, isPacked ? q.slice(0, 2) : q.slice(0, 3));
   if (!isContiguous(lse.shape, lse.strides))
     throw new InvalidShapeError('lse', `must be contiguous, got strides [${lse.strides}]`);
 }
@@ -97,7 +97,7 @@ function checkCumulative(cumSeqlenQ: TensorDesc, cumSeqlenK: TensorDesc): void {
     if (t.shape.length !== 1 || t.shape[0] < 1)
       throw new InvalidShapeError(name, `must be (B + 1), got [${t.shape}]`);
   }
-  mustBe('cumSeqlenK', cumSeqlenK.shape, cumSeqlenQ.shape);
+  checkDimensions('cumSeqlenK', cumSeqlenK.shape, cumSeqlenQ.shape);
 }
 
 function checkOptions({ accDType, mmaTilerMn, dkdvMmaTilerMn, windowSize, scaleSoftmax }: D256Options): void {
@@ -134,14 +134,14 @@ export function checkD256Lengths(
   { maxSQ, maxSK, windowSize = [-1, -1] }: D256Options,
   longest: { readonly q: number; readonly k: number },
 ): void {
-  for (const [name, stated, least] of [
+  for (const [name, given, least] of [
     ['maxSQ', maxSQ, longest.q],
     ['maxSK', maxSK, longest.k],
   ] as const) {
-    if (stated !== undefined && !(Number.isInteger(stated) && stated >= least))
+    if (given !== undefined && !(Number.isInteger(given) && given >= least))
       throw new InvalidArgumentError(
         name,
-        `must be at least ${least}, the length of the longest sequence, got ${stated}`,
+        `must be at least ${least}, the length of the longest sequence, got ${given}`,
       );
   }
   const [left, right] = windowSize;

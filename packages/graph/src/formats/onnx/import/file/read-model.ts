@@ -1,5 +1,5 @@
 import { readTensor, type TensorRecord } from './tensor-record.ts';
-import { type Message, Message as OnnxMessage } from './wire.ts';
+import { Message } from './wire.ts';
 
 /**
  * The values of a node's attributes by kind. For lists of graphs and sparse tensors, the value is their
@@ -72,7 +72,7 @@ export interface ModelRecord extends GraphRecord {
  * @throws InvalidGraphError if the bytes are not a valid ONNX file, naming the node or tensor.
  */
 export function readModel(bytes: Uint8Array): ModelRecord {
-  const model = new OnnxMessage(bytes, 'the model');
+  const model = new Message(bytes, 'the model');
   const graph = model.message(7, 'graph');
   if (!graph) return model.fail('has no graph: it is not an ONNX model');
   const opsets = model

@@ -27,23 +27,23 @@ function keptInput(inputs: readonly LogicalTensor[], isKept: (tensor: LogicalTen
 }
 
 /**
- * The truths that replace a kept tensor, and whether they do so where they are false. With an axis, the
- * condition may also be that all truths along the axis replace it.
+ * The boolean tensor that decides where a kept tensor is replaced: where it is true or, if `isNegated`, where
+ * it is false. With an axis, the condition may also be that this holds for all elements along the axis.
  */
 function replacing(
   draft: Draft,
   condition: LogicalTensor,
   keeps: number,
   axis?: unknown,
-): { readonly truths: LogicalTensor; readonly isNegated: boolean } {
+): { readonly bools: LogicalTensor; readonly isNegated: boolean } {
   let [x, isNegated] = [condition, keeps === 1];
-  let found = { truths: x, isNegated };
+  let found = { bools: x, isNegated };
   for (;;) {
-    if (x.dtype === 'bool') found = { truths: x, isNegated };
+    if (x.dtype === 'bool') found = { bools: x, isNegated };
     const { kind = '', inputs: [source, bound] = [], given } = draft.producerOf(x) ?? {};
-    // Exporters cast truths to numbers, add them up, and compare the number of them with 0.
+    // Exporters cast booleans to numbers, and compare their sum with 0.
     const isKept = kind === 'TypeCast' || (kind === 'Greater' && numberOf(draft, bound) === 0);
-    // Not all are true if any is false.
+    // Not all are true if one is false.
     const isAll =
       (isNegated ? /^Reduce(Max|Sum)$/ : /^ReduceMin/).test(kind) && `${given?.axes}` === `${axis}`;
     if (kind === 'LogicalNot') isNegated = !isNegated;
@@ -56,10 +56,10 @@ function replacing(
  * Simplifies Where(condition, a, b) with the probabilities p of a softmax on one side, which exporters write
  * to guard rows without visible keys. Null for any other operation.
  *
- *     Where(IsNaN(p), 0, p)         is a softmax that gives 0 for such rows, with gradients of 0
- *     Where(mask, 0, p)             is so, too, where the scores of p are Where(mask, −large, s)
- *     Where(all(mask), 0, p)        is so for all of a row of this mask, or of the mask scores = −∞
- *     Where(false, a, p)            is p
+ *     Where(IsNaN(p), 0, p)      a softmax that gives 0 for such rows, with gradients of 0
+ *     Where(mask, 0, p)          the same softmax, if the scores of p are Where(mask, −large, s)
+ *     Where(all(mask), 0, p)     the same softmax, for this mask or the mask `scores = −∞`, over whole rows
+ *     Where(false, a, p)         p
  */
 export function guardedSoftmax(
   draft: Draft,
@@ -80,8 +80,8 @@ export function guardedSoftmax(
     draft.op('SoftMax', [of], { ...softmax.given, mode: 'inf_as_zero' }, p.dtype);
   const isOfNaN = test?.kind === 'NotEqual' && test.inputs.every(({ id }) => id === p.id);
   if (isOfNaN && keeps === 2) return guarded(scores);
-  const { truths, isNegated } = replacing(draft, condition, keeps, softmax.given.axis);
-  const compared = draft.producerOf(truths);
+  const { bools, isNegated } = replacing(draft, condition, keeps, softmax.given.axis);
+  const compared = draft.producerOf(bools);
   const [left, right] = compared?.inputs ?? [];
   const isOfScores = compared?.kind === 'Equal' && left?.id === scores.id && !isNegated;
   if (isOfScores && numberOf(draft, right) === -Infinity) return guarded(scores);
@@ -90,7 +90,7 @@ export function guardedSoftmax(
   if (mask?.dtype !== 'bool' || !a || !b) return null;
   const own = keptInput([mask, a, b], tensor => !(numberOf(draft, tensor) < -1e4));
   const hidden = replacing(draft, mask, own);
-  if (own === 0 || hidden.truths.id !== truths.id || hidden.isNegated !== isNegated) return null;
+  if (own === 0 || hidden.bools.id !== bools.id || hidden.isNegated !== isNegated) return null;
   const none = draft.scalar(-Infinity, scores.dtype);
   return guarded(draft.select(mask, own === 1 ? a : none, own === 1 ? none : b));
 }

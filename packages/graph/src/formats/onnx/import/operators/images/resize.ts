@@ -53,12 +53,12 @@ const policies = new Map<string, (...scales: number[]) => number>([
 function chosen<T>(
   call: NodeCall,
   name: string,
-  ways: ReadonlyMap<string, T>,
+  choices: ReadonlyMap<string, T>,
   standard: string,
   first: string,
 ): T {
-  const way = call.version < 11 ? first : call.text(name, standard);
-  return ways.get(way) ?? call.refuse(`has the ${name} '${way}', which is not supported`);
+  const chosenName = call.version < 11 ? first : call.text(name, standard);
+  return choices.get(chosenName) ?? call.refuse(`has the ${name} '${chosenName}', which is not supported`);
 }
 
 /** An interpolation kernel: the weight of an element at a distance, which is 0 from `radius` on. */
@@ -110,7 +110,7 @@ function weightsOf(
   coordinate: Coordinate,
 ): Float64Array {
   const { from, to } = axis;
-  const [antialias, insideAlone] = [call.flag('antialias', false), call.flag('exclude_outside', false)];
+  const [antialias, excludesOutside] = [call.flag('antialias', false), call.flag('exclude_outside', false)];
   // An antialiasing filter is widened in proportion to the reduction.
   const narrowing = antialias ? Math.min(1, axis.scale) : 1;
   const weights = new Float64Array(to * from);
@@ -120,12 +120,12 @@ function weightsOf(
     const first = Math.ceil(place - radius / narrowing);
     for (let i = first; i < place + radius / narrowing; i++) {
       const isInside = i >= 0 && i < from;
-      if (insideAlone && !isInside) continue;
+      if (excludesOutside && !isInside) continue;
       const own = weight(Math.abs(i - place) * narrowing);
       weights[x * from + Math.min(from - 1, Math.max(0, i))] += own;
       sum += own;
     }
-    if (antialias || insideAlone) for (let i = 0; i < from; i++) weights[x * from + i] /= sum;
+    if (antialias || excludesOutside) for (let i = 0; i < from; i++) weights[x * from + i] /= sum;
   }
   return weights;
 }

@@ -3,8 +3,8 @@ import type { Draft } from '../../draft.ts';
 import { divideIntegers } from '../elementwise/divide-integers.ts';
 
 /**
- * The sum of integers, exact where it is less than 2^31: sums are f32, which is exact up to 2^24, so that
- * each digit of `bits` bits is summed on its own.
+ * The sum of integers, exact where it is less than 2^31: sums are f32, which is exact up to 2^24, so each
+ * digit of `bits` bits is summed separately.
  */
 export function integerSum(
   draft: Draft,

@@ -27,9 +27,9 @@ function reduction(
   return call => {
     const { type, shape, host, tensor } = call.input(0);
     const given = call.axes()?.map(axis => call.axis(axis, shape.length));
-    // Without axes nothing is reduced, but the norm of one element is its magnitude.
-    const isAlone = !given?.length && call.flag('noop_with_empty_axes', false);
-    const axes = given?.length || isAlone ? (given ?? []) : shape.map((_, d) => d);
+    // Each result is then the reduction of one element, which for a norm is the element's magnitude.
+    const reducesNothing = !given?.length && call.flag('noop_with_empty_axes', false);
+    const axes = given?.length || reducesNothing ? (given ?? []) : shape.map((_, d) => d);
     const keeps = call.flag('keepdims', true);
     const kept = keptShape(shape, axes);
     const to = keeps ? kept : shape.filter((_, d) => !axes.includes(d));
@@ -63,11 +63,11 @@ function reduction(
             ? draft.op(kind, [x], { axes, keep_dims: keeps })
             : draft.reshape(reduced(x), to);
         const cast = draft.producerOf(x);
-        const [truths = x] = cast?.kind === 'TypeCast' ? cast.inputs : [];
-        // A number of truths is exact in f32.
+        const [bools = x] = cast?.kind === 'TypeCast' ? cast.inputs : [];
+        // The number of true elements is exact in f32.
         const exact =
-          count && truths.dtype === 'bool'
-            ? draft.cast(reduced(draft.cast(truths, 'f32')), x.dtype)
+          count && bools.dtype === 'bool'
+            ? draft.cast(reduced(draft.cast(bools, 'f32')), x.dtype)
             : kind === 'ReduceSum'
               ? integerSum(draft, x, count, reduced)
               : kind === 'ReduceMax' || kind === 'ReduceMin'
