@@ -17,6 +17,13 @@ describe('MatMul', () => {
     ]);
   });
 
+  test('adds a bias to products of vectors', async () => {
+    const bias = { values: [1000, 2000] };
+    expect(await runOperation('MatMul', [m, v, bias])).toEqual([[1321, 2654]]);
+    expect(await runOperation('MatMul', [v, m, bias], { transpose_b: true })).toEqual([[1321, 2654]]);
+    expect(await runOperation('MatMul', [v, v, { values: [1], shape: [] }])).toEqual([[10102]]);
+  });
+
   test('adds a bias in f32 and rounds the sum', async () => {
     const a = { values: [256], shape: [1, 1], dtype: 'bf16' as const };
     const one = { values: [1], shape: [1, 1], dtype: 'bf16' as const };

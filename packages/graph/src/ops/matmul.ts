@@ -41,18 +41,13 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
       broadcastTo('MatMul', inferMatMul(attributes, a.shape, b.shape), bias),
     ],
     lower: (lowering, { attributes }) => {
-      const { inputs, outputs } = lowering;
-      const a = asMatrix(lowering, inputs[0], 'row', attributes.transpose_a);
-      const b = asMatrix(lowering, inputs[1], 'column', attributes.transpose_b);
-      const [noRow, noColumn] = inputs.map(({ desc }) => desc.shape.length === 1);
-      const dst = matrixOf(lowering, outputs[0], noRow, noColumn);
-      if (inputs[2] === undefined) {
-        lowering.matmul(a, b, dst);
-        return;
-      }
-      const product = lowering.temporary(dst.desc.shape);
-      lowering.matmul(a, b, product);
-      lowering.map(add(input(0), input(1)), [product, inputs[2]], dst);
+      const [first, second, bias] = lowering.inputs;
+      const [dst] = lowering.outputs;
+      const a = asMatrix(lowering, first, 'row', attributes.transpose_a);
+      const b = asMatrix(lowering, second, 'column', attributes.transpose_b);
+      const product = bias ? lowering.temporary(dst.desc.shape) : dst;
+      lowering.matmul(a, b, matrixOf(lowering, product, isVector(first), isVector(second)));
+      if (bias) lowering.map(add(input(0), input(1)), [product, bias], dst);
     },
   },
 });
@@ -121,9 +116,11 @@ function swapped(shape: readonly number[], swap: boolean): readonly number[] {
   return swap ? [...shape.slice(0, -2), n, m] : shape;
 }
 
+const isVector = ({ desc }: Value): boolean => desc.shape.length === 1;
+
 function asMatrix(lowering: Lowering, value: Value, vector: 'row' | 'column', swap: boolean): Value {
   const { shape, strides } = value.desc;
-  if (shape.length > 1) return swap ? lowering.transposed(value) : value;
+  if (!isVector(value)) return swap ? lowering.transposed(value) : value;
   return vector === 'row'
     ? lowering.view(value, [1, shape[0]], [0, strides[0]])
     : lowering.view(value, [shape[0], 1], [strides[0], 0]);
