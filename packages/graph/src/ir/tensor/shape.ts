@@ -31,7 +31,7 @@ export function admits(declared: LogicalShape, shape: readonly number[]): boolea
 }
 
 /** Whether two shapes have the same extents, as far as they are known. */
-function agree(a: readonly number[], b: readonly number[]): boolean {
+export function agree(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((n, d) => n === b[d] || n === UNKNOWN || b[d] === UNKNOWN);
 }
 

@@ -5,7 +5,7 @@ import type { OperationRules } from '../../ir/schema/define.ts';
 import type { OperationCall } from '../../ir/schema/operation.ts';
 import type { OperationSchema } from '../../ir/schema/schema.ts';
 import type { LogicalShape } from '../../ir/tensor/logical-tensor.ts';
-import { broadcastShapes } from '../../ir/tensor/shape.ts';
+import { agree, broadcastShapes } from '../../ir/tensor/shape.ts';
 
 /**
  * The rules of an operation that computes every element independently; its shapes and primitives are derived
@@ -36,7 +36,7 @@ function inferBroadcast(
 ): LogicalShape {
   const shapes = inputs.map(t => t.shape);
   const [first, ...others] = shapes;
-  const differs = others.some(shape => shape && first && `${shape}` !== `${first}`);
+  const differs = others.some(shape => shape && first && !agree(shape, first));
   if (attributes.auto_broadcast === 'none' && differs) {
     const list = shapes.map(shape => `[${shape}]`).join(' and ');
     throw new InvalidShapeError(kind, `without auto_broadcast needs equal shapes, got ${list}`);

@@ -41,6 +41,10 @@ test('tables that do not fit are refused', async () => {
   await expect(runOperation('RotaryEmbedding', [src, wide, wide])).rejects.toThrow(
     'cannot rotate [2,3,6] by tables [3,4]',
   );
+  const number = { values: [1], shape: [] };
+  await expect(runOperation('RotaryEmbedding', [src, number, number])).rejects.toThrow(
+    'cannot rotate [2,3,6] by tables []',
+  );
 });
 
 test.each([false, true])('its gradient, with interleaved %s', async interleaved => {

@@ -5,7 +5,8 @@ import { InvalidGraphError } from '../../errors.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { broadcastShapes } from '../../ir/tensor/shape.ts';
+import { UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
+import { agree, broadcastShapes } from '../../ir/tensor/shape.ts';
 
 export const rotarySchemas = {
   RotaryEmbedding: {
@@ -49,10 +50,15 @@ export const rotaryOperations: readonly Operation[] = defineOperations(rotarySch
   RotaryEmbedding: {
     infer: ({ inputs: [{ shape }, cos, sin] }) => {
       if (shape === null || cos.shape === null || sin.shape === null) return [shape];
-      const pairs = cos.shape[cos.shape.length - 1];
-      const leading = broadcastShapes('RotaryEmbedding', shape.slice(0, -1), cos.shape.slice(0, -1));
-      const fits = `${cos.shape}` === `${sin.shape}` && `${leading}` === `${shape.slice(0, -1)}`;
-      if (!fits || 2 * pairs > shape[shape.length - 1]) {
+      const lead = shape.slice(0, -1);
+      const leading = broadcastShapes('RotaryEmbedding', lead, cos.shape.slice(0, -1));
+      const [width] = shape.slice(-1);
+      const [pairs] = cos.shape.slice(-1);
+      const fits =
+        agree(cos.shape, sin.shape) &&
+        agree(leading ?? [], lead) &&
+        (2 * pairs <= width || width === UNKNOWN);
+      if (!fits) {
         throw new InvalidShapeError(
           'RotaryEmbedding',
           `cannot rotate [${shape}] by tables [${cos.shape}] and [${sin.shape}]`,

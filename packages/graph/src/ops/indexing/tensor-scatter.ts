@@ -1,7 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { agree, checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
 import { gatherOrZero } from './gather-elements.ts';
 
 export const tensorScatterSchemas = {
@@ -26,8 +26,11 @@ export const tensorScatterOperations: readonly Operation[] = defineOperations(te
       const d = checkedAxis('TensorScatter', axis, shape);
       const count = update.shape[d];
       const fits =
-        d > 0 && `${update.shape}` === `${withExtent(shape, d, count)}` && `${first.shape}` === `${shape[0]}`;
-      if (!fits || count > shape[d]) {
+        d > 0 &&
+        agree(update.shape, withExtent(shape, d, count)) &&
+        agree(first.shape, [shape[0]]) &&
+        (count <= shape[d] || shape[d] < 0);
+      if (!fits) {
         throw new InvalidShapeError(
           'TensorScatter',
           `cannot write [${update.shape}] into [${shape}] along axis ${axis} with first of shape [${first.shape}]`,
