@@ -27,3 +27,12 @@ test.each(['dv', 'dq', 'dk'])('%s with a bias is computed outside of backward at
   gradient('dk', dS, q, true);
   await expectSame(g.graph, g.bindings);
 });
+
+test('a transpose that reverses all dimensions of the probabilities is not that of a product', async () => {
+  const g = new GraphBuilder();
+  const [q, k, v] = [0, 1, 2].map(() => g.input([2, 2, 2, 2]));
+  const p = g.op('SoftMax', [g.op('MatMul', [q, k], { transpose_b: true })], { axis: -1 });
+  g.op('MatMul', [v, g.op('StaticTranspose', [p], { order: [] })]);
+  await expectSame(g.graph, g.bindings);
+  expect(kernelsOf(g.graph, g.bindings).join()).not.toContain('attention');
+});

@@ -44,11 +44,12 @@ function isSame(a: Factor, b: Factor): boolean {
   return a.tensor === b.tensor && a.transposed === b.transposed;
 }
 
-/** Whether a StaticTranspose swaps only the last two dimensions. */
+/** Whether a StaticTranspose swaps only the last two dimensions. An empty order reverses all dimensions. */
 export function swapsLastTwo({ attributes }: GraphNode): boolean {
   const order = numbersOf(attributes, 'order');
   const last = order.length - 1;
-  return order.every(
-    (d, n) => axisOf(d, order.length) === (n === last ? last - 1 : n === last - 1 ? last : n),
+  return (
+    last > 0 &&
+    order.every((d, n) => axisOf(d, order.length) === (n === last ? last - 1 : n === last - 1 ? last : n))
   );
 }
