@@ -36,7 +36,7 @@ export function callGraph(
       throw new InvalidArgumentError('inputs', `lacks tensor ${id}${name ? ` ('${name}')` : ''}`);
     values.set(id, given instanceof Variable ? given : trace.constant(given, dtype));
   }
-  for (const node of graph.nodes) {
+  for (const node of graph.topology.order) {
     if (node.outputs.length === 0) continue;
     const operands = node.inputs.map(({ id }) => values.get(id) as Variable);
     const dtypes = node.outputs.map(({ dtype }) => dtype);

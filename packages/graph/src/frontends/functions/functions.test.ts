@@ -3,12 +3,14 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
 import { withOperationComments } from '../../../testing/documentation/operation-comments.ts';
+import { Graph } from '../../graph.ts';
 import { operations } from '../../ops/table.ts';
 import * as ops from './index.ts';
 
 const {
   add,
   attention,
+  callGraph,
   compile,
   constant,
   divide,
@@ -242,4 +244,16 @@ test('the elements of constants are not copied for shapes alone', () => {
 test('attention over constants has their dtype', () => {
   const half = Tensor.zeros([1, 1, 2, 4], { dtype: 'f16' });
   expect(evalShape(() => attention(half, half, half), {}).dtype).toBe('f16');
+});
+
+test('a called graph may list its operations in any order', async () => {
+  const g = new Graph();
+  const x = g.tensor({ dtype: 'f32', shape: [2] });
+  const [a, b] = [0, 1].map(() => g.tensor({ dtype: 'f32' }));
+  g.op('Neg', { inputs: [a], outputs: [b] });
+  g.op('Square', { inputs: [x], outputs: [a] });
+  g.finalize();
+  const f = compile(engine, ({ v }) => callGraph(g, { [x.id]: v }).get(b.id) as Variable, { v: [2] });
+  expect([...(await f({ v: Tensor.from([2, 3], [2]) })).toFloat32()]).toEqual([-4, -9]);
+  f.release();
 });
