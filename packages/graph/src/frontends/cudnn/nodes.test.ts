@@ -1,6 +1,6 @@
 import type { DType, SdpaOptions, Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
-import { add, ge, load, scoreMod, select, tanh } from '@tilewise/core/expr';
+import { add, div, ge, load, scoreMod, select, tanh, toF32 } from '@tilewise/core/expr';
 import { referenceEngine } from '@tilewise/core/reference';
 import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
@@ -155,6 +155,21 @@ const variants: Readonly<Record<string, Variant>> = {
     }),
     unifiedGradient: true,
   },
+  'a score program that casts indices and conditions': {
+    args: () => ({
+      scoreMod: (graph, score) => {
+        const g = opWriter(graph);
+        const [row, column] = [2, 3].map(axis => g.op('GenIndex', [score], { axis }, 'i32'));
+        const isSeen = g.op('GreaterEqual', [row, column], {}, 'bool');
+        const [seen, place] = [isSeen, column].map(t => g.op('TypeCast', [t]));
+        return g.op('Add', [g.op('Add', [score, seen]), g.op('Divide', [place, g.constant(4)])]);
+      },
+    }),
+    options: () => ({
+      scoreMod: scoreMod(({ score, q, kv }) => add(add(score, select(ge(q, kv), 1, 0)), div(toF32(kv), 4))),
+    }),
+    unifiedGradient: true,
+  },
 };
 
 /** A graph with the node of a variant, its arguments, and their bindings. */
@@ -263,4 +278,13 @@ describe.each(Object.entries(variants))('%s', { timeout: 60_000 }, (_, variant) 
       }
     },
   );
+});
+
+test('a score program that casts scores to integers is refused', () => {
+  const { b, all } = nodeGraph(variants['nothing: the scale is 1']);
+  const scoreMod: SdpaArguments['scoreMod'] = (graph, score) => {
+    const g = opWriter(graph);
+    return g.op('TypeCast', [g.op('TypeCast', [score], {}, 'i32')]);
+  };
+  expect(() => sdpa(b.graph, { ...all, scoreMod, implementation: 'unified' })).toThrow('is not elementwise');
 });

@@ -41,17 +41,20 @@ export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpre
   return { expr, captures };
 }
 
-function expressionOf(
-  { kind, id, name, attributes, operation, inputs }: GraphNode,
-  read: (tensor: LogicalTensor) => Expr,
-): Expr {
+function expressionOf(node: GraphNode, read: (tensor: LogicalTensor) => Expr): Expr {
+  const { kind, attributes, operation } = node;
   const values = kind === 'Constant' ? numbersOf(attributes, 'value') : [];
   if (values.length === 1) return constant(values[0]);
   const index = kind === 'GenIndex' ? axisIndex(numberOf(attributes, 'axis'), layout) : null;
   if (index) return index;
-  if (kind === 'TypeCast') return read(inputs[0]);
-  if (operation.element) return operation.element(inputs.map(read), attributes);
-  throw new InvalidGraphError(`${describeNode({ kind, id, name })} of a score program is not elementwise`);
+  const operands = node.inputs.map(read);
+  if (kind === 'TypeCast') {
+    const type = exprType(storageDType(node.outputs[0].dtype));
+    if (type === 'f32') return toF32(operands[0]);
+    if (type === operands[0].type) return operands[0];
+  }
+  if (operation.element) return operation.element(operands, attributes);
+  throw new InvalidGraphError(`${describeNode(node)} of a score program is not elementwise`);
 }
 
 function capture(tensor: LogicalTensor, captures: Record<string, LogicalTensor>): Expr {
