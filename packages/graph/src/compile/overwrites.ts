@@ -38,7 +38,9 @@ export function overwritesOf({ values, steps }: Program): Overwrites {
     const descs = inputs.map(value => values[value].desc);
     const [to] = outputs.filter(value => isOf(output, value)).map(value => values[value]);
     const isSame = (from: ProgramValue): boolean =>
-      startOf(from) === startOf(to) && sameShape(from.desc.strides, to.desc.strides);
+      startOf(from) === startOf(to) &&
+      from.desc.dtype === to.desc.dtype &&
+      sameShape(from.desc.strides, to.desc.strides);
     return inputs.every(
       (value, n) =>
         !isOf(input, value) ||

@@ -136,6 +136,16 @@ test('an output does not overwrite elements that are still read', async () => {
   await expect(half({ x: words }, [words])).rejects.toThrow('must not overlap');
 });
 
+test('a cast does not overwrite its input with elements of another dtype', async () => {
+  const words = Int32Array.of(1, 2, 3, 4);
+  const x = Tensor.wrap(words, { dtype: 'i32', shape: [4] });
+  const y = Tensor.wrap(new Float32Array(words.buffer), { dtype: 'f32', shape: [4] });
+  const cast = compile(cpuEngine(), ({ own }) => typeCast(own, { dtype: 'f32' }), {
+    own: { shape: [4], dtype: 'i32' },
+  });
+  await expect(cast({ own: x }, [y])).rejects.toThrow('must not overlap');
+});
+
 describe('on the CPU', () => inPlaceTests(async () => cpuEngine()));
 describe('on WebGPU', () => inPlaceTests(async () => (await sharedGpu()).engine));
 
