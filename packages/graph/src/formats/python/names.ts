@@ -8,7 +8,8 @@ const keywords: readonly string[] =
 const imported = ['jax', 'math', 'numpy', 'torch'];
 
 /** Names that inputs cannot have in Python besides the keywords: names that a model uses itself. */
-const reserved: readonly string[] = `self place math torch jnp replace parameters constants b s q k v
+const reserved: readonly string[] =
+  `self place math torch jax jnp int float replace parameters constants b s q k v
   absolute attention Attention attention_gradients Dropout greatest layer_norm least product rms_norm rotary saturated scatter_rows softmax
   take tensor_scatter`.split(/\s+/);
 
@@ -21,7 +22,8 @@ export function inputNames(): (tensor: LogicalTensor) => string {
       .replace(/\W+/g, '_')
       .replace(/^_+|_+$/g, '');
     const start = /^[a-z]/.test(plain) && !/^[tx]\d+$/.test(plain) ? plain : `t${id}`;
-    const found = taken.has(start) ? `${start}_${id}` : start;
+    let found = start;
+    while (taken.has(found)) found = `${found}_${id}`;
     taken.add(found);
     return found;
   };

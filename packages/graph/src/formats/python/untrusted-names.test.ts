@@ -41,3 +41,18 @@ test.each(exports)('a package for %s cannot have a name that Python or its impor
   expect(() => write(g, { name: '' })).toThrow("got ''");
   expect(Object.keys(write(g, { name: 'classes' }))).toContain('classes/model.py');
 });
+
+test.each(exports)(
+  'inputs of a program for %s have distinct names, which the program does not use',
+  (_, write) => {
+    const g = new Graph();
+    const inputs = ['q1_2', 'q1', 'q1', 'jax', 'int', 'float'].map(name =>
+      g.tensor({ dtype: 'f32', shape: [2], name }),
+    );
+    const y = g.tensor({ dtype: 'f32' });
+    g.op('Concat', { attrs: { axis: 0 }, inputs, outputs: [y] });
+    const model = String(write(g.finalize())['exported/model.py']);
+    const names = /def forward\(([^)]*)\)/.exec(model)?.[1].split(', ').slice(-6);
+    expect(names).toEqual(['q1_2', 'q1', 'q1_2_2', 'jax_3', 'int_4', 'float_5']);
+  },
+);
