@@ -1,8 +1,10 @@
-import { elementCount, InvalidArgumentError, Tensor } from '@tilewise/core';
+import { elementCount, InvalidArgumentError, type Tensor } from '@tilewise/core';
 import { joinU64 } from '@tilewise/philox';
 import { exprType } from '../../ir/program/expr.ts';
-import { storageDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { isScalarValue } from '../../ir/tensor/scalar.ts';
+import { scalarTensor, storageDesc } from '../../ir/tensor/storage.ts';
+import { checkBound } from '../../runtime/bindings/bindable.ts';
 import type { MappedOptions } from './options.ts';
 import { type Axis, extentOf, type Factor, joinFactors, unshardedAxes } from './tensors/axes.ts';
 import type { Dialect } from './tensors/dialect.ts';
@@ -33,17 +35,25 @@ export function givenTensors(
   return { given: new Map(inputs.map(tensor => [tensor.id, givenOf(tensor)])), files };
 }
 
-/** A constant: a number in the text, or a tensor from a file. */
+/**
+ * A constant: a number in the text, or a tensor from a file.
+ * @throws InvalidArgumentError, InvalidDTypeError or InvalidShapeError for a value that the tensor cannot
+ * have.
+ */
 function givenConstant(
-  { id, dtype, shape }: LogicalTensor,
+  tensor: LogicalTensor,
   value: Tensor | number | bigint,
   dialect: Dialect,
   files: Map<string, Tensor>,
 ): PyTensor {
+  const { id, dtype, shape } = tensor;
   const own = shape ?? [];
-  if (dtype === 'i64' && elementCount(own) === 1) return { code: `${wordOf(value)}`, axes: [] };
-  const numbers =
-    value instanceof Tensor ? value : Tensor.from([Number(value)], own, { dtype: storageDType(dtype) });
+  const numbers = isScalarValue(value) ? scalarTensor(tensor, value) : value;
+  checkBound(tensor, numbers, { ...storageDesc(tensor), strides: numbers?.strides });
+  if (dtype === 'i64' && elementCount(own) === 1) {
+    const [low = 0, high = 0] = numbers.toFloat64();
+    return { code: `${joinU64([low, high])}`, axes: [] };
+  }
   const axes = unshardedAxes(own);
   if (numbers.size === 1) {
     const [first = 0] = numbers.toFloat64();
@@ -55,13 +65,6 @@ function givenConstant(
   }
   files.set(`t${id}`, numbers);
   return { code: dialect.constant(`t${id}`), axes };
-}
-
-/** The value of an i64 scalar, which a tensor stores as two u32, the low word first. */
-function wordOf(value: Tensor | number | bigint): bigint {
-  if (!(value instanceof Tensor)) return BigInt(value);
-  const [low = 0, high = 0] = value.toFloat64();
-  return joinU64([low, high]);
 }
 
 /** The axes of an input, sharded as the options say. */

@@ -1,0 +1,21 @@
+import { Tensor } from '@tilewise/core';
+import { expect, test } from 'vitest';
+import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
+import { toTorch } from '../torch/index.ts';
+
+test.each<readonly [string, 'b' | 'seed', unknown, string]>([
+  ['another shape', 'b', Tensor.zeros([3]), 'must be bound to shape [2,3], got [3]'],
+  ['another dtype', 'b', Tensor.zeros([2, 3], { dtype: 'i32' }), 'must be bound to f32, got i32'],
+  ['one number for several', 'b', 1, 'cannot be bound to the number 1'],
+  ['no value', 'b', null, 'must be bound to a tensor, got null'],
+  ['a fraction for an integer', 'seed', 1.5, 'must be a bigint or a safe integer in [-2^63, 2^64), got 1.5'],
+  ['one word of two', 'seed', Tensor.from([1], [], { dtype: 'u32' }), 'must be bound to shape [2], got []'],
+])('a constant with %s is refused', (_, name, value, message) => {
+  const g = new GraphBuilder();
+  const [a, b] = [g.input([2, 3]), g.input([2, 3])];
+  g.op('Add', [a, b]);
+  const seed = g.graph.tensor({ dtype: 'i64', shape: [] });
+  g.op('RNG', [a, seed, g.scalar(1n, 'i64')]);
+  const { id } = { b, seed }[name];
+  expect(() => toTorch(g.graph, { constants: { [id]: value as Tensor } })).toThrow(message);
+});
