@@ -23,6 +23,26 @@ export const exact: readonly OperationCase[] = [
       },
     ],
   ),
+  ...(['i8', 'u8', 'u32', 'i32'] as const).map(
+    (dtype): OperationCase => [
+      `TypeCast of floats to ${dtype}`,
+      g => {
+        const values = [300, -200, 5.7, -5.7, 127.5, 3e9, -3e9, 5e9, 2147483520, NaN];
+        g.op('TypeCast', [g.input([values.length], { values })], {}, dtype);
+        return [];
+      },
+    ],
+  ),
+  ...(['i8', 'u8'] as const).map(
+    (dtype): OperationCase => [
+      `TypeCast of integers to ${dtype}`,
+      g => {
+        const values = [300, -200, 127, 128, 255, 256, -1, 2147483647, -2147483648];
+        g.op('TypeCast', [g.input([values.length], { dtype: 'i32', values })], {}, dtype);
+        return [];
+      },
+    ],
+  ),
   [
     'Pad of a tensor without elements',
     g => {

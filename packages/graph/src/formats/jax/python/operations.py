@@ -6,15 +6,18 @@ from jax import lax
 
 
 def saturated(x, dtype):
-    """x in another dtype. Integers are rounded to nearest even and saturated; 8-bit floats are saturated."""
+    """x in another dtype, saturated. Floats become integers by rounding to nearest even."""
     if jnp.issubdtype(dtype, jnp.floating):
         largest = float(jnp.finfo(dtype).max)
         return jnp.clip(x, -largest, largest).astype(dtype)
     limits = jnp.iinfo(dtype)
-    # The largest i32 is not an f32, so this uses the next smaller f32.
-    high = limits.max if limits.bits < 32 else 2147483520
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        own = jnp.iinfo(x.dtype)
+        return jnp.clip(x, max(limits.min, own.min), min(limits.max, own.max)).astype(dtype)
+    # The largest integer of 32 bits is not an f32, so this uses the next smaller f32.
+    high = float(limits.max if limits.bits < 32 else limits.max - (limits.max >> 24))
     rounded = jnp.round(jnp.nan_to_num(x, posinf=jnp.inf, neginf=-jnp.inf))
-    narrow = jnp.clip(rounded, float(limits.min), float(high)).astype(dtype)
+    narrow = jnp.clip(rounded, float(limits.min), high).astype(dtype)
     return jnp.where(rounded > high, jnp.asarray(limits.max, dtype), narrow)
 
 

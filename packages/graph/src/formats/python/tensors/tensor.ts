@@ -88,8 +88,9 @@ export function loaded(dialect: Dialect, code: string, dtype: DType): string {
 /** Converts the result of an expression to a dtype. */
 export function stored(dialect: Dialect, e: PythonExpr, type: ExprType, dtype: DType): PythonExpr {
   if (exprType(dtype) === type && (dtype === 'f32' || dtype === 'i32' || dtype === 'bool')) return e;
-  const isNarrow = type === 'f32' && (dtypeInfo[dtype].kind === 'integer' || dtype.startsWith('f8'));
+  const isNarrow = dtype === 'i8' || dtype === 'u8' || dtype.startsWith('f8');
+  const saturates = type !== 'bool' && (isNarrow || (type === 'f32' && dtypeInfo[dtype].kind === 'integer'));
   return atom(
-    isNarrow ? `saturated(${e.code}, ${dialect.dtype(dtype)})` : dialect.cast(within(e, ATOM), dtype),
+    saturates ? `saturated(${e.code}, ${dialect.dtype(dtype)})` : dialect.cast(within(e, ATOM), dtype),
   );
 }

@@ -5,12 +5,16 @@ import torch.nn.functional as F
 
 
 def saturated(x, dtype):
-    """x in another dtype. Integers are rounded to nearest even and saturated; 8-bit floats are saturated."""
+    """x in another dtype, saturated. Floats become integers by rounding to nearest even."""
     if dtype.is_floating_point:
         return x.clamp(-torch.finfo(dtype).max, torch.finfo(dtype).max).to(dtype)
-    limits = torch.iinfo(dtype)
-    # The largest i32 is not an f32, so this uses the next smaller f32.
-    high = limits.max if limits.bits < 32 or x.dtype == torch.float64 else 2147483520
+    # The elements of a u32 tensor are int64.
+    limits = torch.iinfo(torch.uint32 if dtype == torch.int64 else dtype)
+    if not x.dtype.is_floating_point:
+        return x.long().clamp(limits.min, limits.max).to(dtype)
+    # The largest integer of 32 bits is not an f32, so this uses the next smaller f32.
+    is_exact = limits.bits < 32 or x.dtype == torch.float64
+    high = limits.max if is_exact else limits.max - (limits.max >> 24)
     rounded = x.nan_to_num(0.0).round()
     return torch.where(rounded > high, limits.max, rounded.clamp(limits.min, high).to(dtype)).to(dtype)
 
