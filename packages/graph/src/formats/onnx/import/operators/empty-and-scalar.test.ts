@@ -2,10 +2,17 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { expectAsOnnxruntime } from '../../../../../testing/onnx/expect-as-onnxruntime.ts';
-import { elementTypes, i64, modelOf, type OperatorCase } from '../../../../../testing/onnx/operator-case.ts';
+import {
+  elementTypes,
+  i64,
+  modelOf,
+  type OperatorCase,
+  text,
+  u8,
+} from '../../../../../testing/onnx/operator-case.ts';
 import { fromOnnx } from '../../index.ts';
 
-const { F32, U8 } = elementTypes;
+const { F32, I32, U8 } = elementTypes;
 
 const cases: Readonly<Record<string, OperatorCase>> = {
   'an empty axis read backwards': {
@@ -15,6 +22,13 @@ const cases: Readonly<Record<string, OperatorCase>> = {
   'a number quantized by itself': {
     ...{ op: 'DynamicQuantizeLinear', opset: 11, types: [U8, F32, U8] },
     inputs: [[]],
+  },
+  'an Einsum along an empty axis': {
+    ...{ op: 'Einsum', opset: 12, attributes: { equation: text('ij,jk->ik') } },
+    inputs: [
+      [2, 0],
+      [0, 3],
+    ],
   },
 };
 
@@ -31,4 +45,44 @@ test('a cubic Resize may leave no elements', async () => {
   // 0.2 of an axis of one or two elements rounds to none.
   expect(y0?.shape).toEqual([0, 0, 1]);
   model.release();
+});
+
+// onnxruntime returns numbers that it has not written.
+test('a product of integers along an empty axis is 0', async () => {
+  const inputs = [u8([], [2, 0]), u8([], [0, 3])];
+  const model = await fromOnnx(modelOf({ op: 'MatMulInteger', opset: 10, inputs, types: [I32] }));
+  const { y0 } = await model.run(cpuEngine(), {});
+  expect(y0.shape).toEqual([2, 3]);
+  expect([...y0.toFloat32()]).toEqual([0, 0, 0, 0, 0, 0]);
+  model.release();
+});
+
+test('an Einsum broadcasts an axis of one element to an empty axis', async () => {
+  const equation = text('ij,jk->ik');
+  const model = await fromOnnx(
+    modelOf({
+      op: 'Einsum',
+      opset: 12,
+      inputs: [
+        [2, 1],
+        [0, 3],
+      ],
+      attributes: { equation },
+    }),
+  );
+  const x0 = Tensor.from([1, 2], [2, 1]);
+  const { y0 } = await model.run(cpuEngine(), { x0, x1: Tensor.zeros([0, 3]) });
+  expect(y0.shape).toEqual([2, 3]);
+  expect([...y0.toFloat32()]).toEqual([0, 0, 0, 0, 0, 0]);
+  model.release();
+});
+
+test('a Resize of an empty axis to a huge one is refused', async () => {
+  const none = { ...i64([]), type: F32 };
+  const bytes = modelOf({
+    ...{ op: 'Resize', opset: 18, attributes: { mode: text('linear') } },
+    inputs: [[2, 0], none, none, i64([2, 1e9])],
+  });
+  const model = await fromOnnx(bytes);
+  expect(() => model.graph()).toThrow('resizes an axis of 0 elements to 1000000000');
 });

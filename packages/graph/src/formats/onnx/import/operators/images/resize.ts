@@ -94,7 +94,7 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
     const from = shape[axis];
     const scale = common || ratios[n];
     const to = common ? Math.floor(from * common + 0.5) : (sizes[n] ?? Math.floor(from * scale));
-    if (from * to > MAX_WEIGHTS)
+    if (Math.max(1, from) * to > MAX_WEIGHTS)
       call.refuse(`resizes an axis of ${from} elements to ${to}, which takes too many weights`);
     return { axis, from, to, scale };
   });

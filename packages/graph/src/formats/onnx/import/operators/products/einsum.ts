@@ -49,7 +49,7 @@ export const einsum: OnnxOperator = call => {
       const known = extents.get(letter) ?? 1;
       if (known !== 1 && extent !== 1 && known !== extent)
         call.fail(`has ${known} and ${extent} elements along '${letter}'`);
-      extents.set(letter, Math.max(known, extent));
+      extents.set(letter, known === 1 ? extent : known);
     }
     if (new Set(letters).size !== letters.length) call.refuse('takes a diagonal, which is not supported');
   }

@@ -30,7 +30,7 @@ const matMulInteger: OnnxOperator = call => {
     const axes = [shapeOf(x).length - 1, Math.max(0, shapeOf(y).length - 2)];
     const inner = shapeOf(x)[axes[0]];
     const parts: LogicalTensor[] = [];
-    for (let start = 0; start < inner; start += maxExactTerms) {
+    for (let start = 0; start < (inner || 1); start += maxExactTerms) {
       const size = Math.min(maxExactTerms, inner - start);
       const part = [x, y].map((t, n) => draft.slice(t, { axis: axes[n], start, size }));
       parts.push(draft.cast(draft.op('MatMul', part), 'i32'));
