@@ -17,19 +17,18 @@ function dequantized(call: NodeCall, { K, N, bits, block }: QuantizedMatrix): Fl
   const groups = Math.ceil(K / block);
   const codes = call.numbers(1);
   const factor = call.numbers(2);
-  const bytesOfGroup = (block * bits) / 8;
-  if (codes.length !== N * groups * bytesOfGroup || factor.length !== N * groups)
-    call.fail(
-      `has ${codes.length} bytes and ${factor.length} scales for ${N} × ${groups} groups of ${block}`,
-    );
-  const points = call.optional(3);
-  const zeros = points?.host?.().values;
+  const zeros = call.has(3) ? call.numbers(3) : null;
   // 4-bit zero points are packed per row of groups, unless they are floats.
-  const isPacked = bits === 4 && points?.type.kind !== 'float';
-  const rowBytes = Math.ceil(groups / 2);
+  const isPacked = bits === 4 && call.optional(3)?.type.kind !== 'float';
+  const rowBytes = isPacked ? Math.ceil(groups / 2) : groups;
+  const isWrong = zeros && zeros.length !== N * rowBytes;
+  if (codes.length !== (N * groups * block * bits) / 8 || factor.length !== N * groups || isWrong)
+    call.fail(
+      `has ${codes.length} bytes, ${factor.length} scales and ${zeros?.length ?? 'no'} zero points for ${N} × ${groups} groups of ${block}`,
+    );
   const zero = (n: number, g: number): number => {
     if (!zeros) return bits === 4 ? 8 : 128;
-    return isPacked ? nibble(zeros, 2 * n * rowBytes + g) : zeros[n * groups + g];
+    return isPacked ? nibble(zeros, 2 * n * rowBytes + g) : zeros[n * rowBytes + g];
   };
   const values = new Float32Array(N * K);
   for (let n = 0; n < N; n++) {
@@ -46,8 +45,8 @@ function dequantized(call: NodeCall, { K, N, bits, block }: QuantizedMatrix): Fl
 }
 
 /**
- * com.microsoft's product of x and a 4-bit or 8-bit matrix, which is stored as (N, groups, bytes) with a scale and a zero point per
- * group.
+ * com.microsoft's product of x and a 4-bit or 8-bit matrix, which is stored as (N, groups, bytes) with a
+ * scale and a zero point per group.
  */
 export const matMulNBits: OnnxOperator = call => {
   const [x, scales] = [call.input(0), call.input(2)];

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-onnxruntime.ts';
+import {
+  f32,
+  type Given,
+  int,
+  modelOf,
+  type OperatorCase,
+  u8,
+} from '../../../../../../testing/onnx/operator-case.ts';
+import { fromOnnx } from '../../../index.ts';
+
+const [K, N, block] = [40, 3, 16];
+const groups = Math.ceil(K / block);
+const bytes = (count: number): number[] => Array.from({ length: count }, (_, n) => (37 * n * n + 11) % 256);
+const scales = f32(Array.from({ length: N * groups }, (_, n) => 0.01 * (n + 1)));
+
+function product(bits: 4 | 8, ...zeros: readonly Given[]): OperatorCase {
+  const bytesOfGroup = (block * bits) / 8;
+  const codes = u8(bytes(N * groups * bytesOfGroup), [N, groups, bytesOfGroup]);
+  return {
+    ...{ op: 'MatMulNBits', domain: 'com.microsoft', opset: 17 },
+    inputs: [[2, K], codes, scales, ...zeros],
+    attributes: { K: int(K), N: int(N), bits: int(bits), block_size: int(block) },
+  };
+}
+
+describe('a product with a quantized matrix is as in onnxruntime', () => {
+  test.each<readonly [string, OperatorCase]>([
+    ['of 4 bits', product(4)],
+    ['of 4 bits, with packed zero points', product(4, u8(bytes(N * Math.ceil(groups / 2))))],
+    ['of 8 bits, with zero points', product(8, u8(bytes(N * groups)))],
+  ])('%s', (_, one) => expectAsOnnxruntime(one));
+});
+
+test.each<readonly [string, OperatorCase, string]>([
+  ['of an input of the model', product(4, [N * groups]), "needs the numbers of 'x3' before the graph runs"],
+  ['of another number', product(8, u8([1, 2])), '9 scales and 2 zero points for 3 × 3 groups'],
+])('zero points %s are refused', async (_, one, message) => {
+  const model = await fromOnnx(modelOf(one));
+  expect(() => model.graph()).toThrow(message);
+});
