@@ -29,7 +29,7 @@ interface Places {
 function placesOf(call: NodeCall, B: number, Sq: number, past: number): Places {
   // The number of tokens of each entry, cached and new. The input holds this number minus 1.
   const lengths = call.has(5) ? call.numbers(5).map(n => n + 1) : new Array<number>(B).fill(past + Sq);
-  const total = (call.has(6) ? call.numbers(6)[0] : undefined) ?? Math.max(...lengths);
+  const total = (call.has(6) ? call.numbers(6)[0] : undefined) ?? lengths.reduce((a, b) => Math.max(a, b), 0);
   // A prompt starts with an empty cache, and is padded on the right.
   const isPrompt = past === 0 || Sq === total;
   const starts = lengths.map(length => (isPrompt ? 0 : length - Sq));
