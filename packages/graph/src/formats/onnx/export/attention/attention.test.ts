@@ -114,6 +114,8 @@ const others: Readonly<Record<string, GraphBuilder>> = {
   'a diagonal that starts elsewhere': attention([scale, diagonal(Skv - Sq)]),
   'a softcap after the bias': attention([bias, softcap]),
   'a scale after the bias': attention([bias, scale]),
+  'a negative scale': attention([(g, s) => g.op('Multiply', [s, constant(g, -0.4)])]),
+  'a scale of 0': attention([(g, s) => g.op('Multiply', [s, constant(g, 0)])]),
   'another function of the scores': attention([(g, s) => g.op('Sigmoid', [s])]),
   'a bias that repeats the scores of one query': attention([bias], { queries: 1 }),
   'the scores as their own mask': attention([(g, s) => g.op('Add', [scale(g, s), s])]),
@@ -138,6 +140,13 @@ test('features of an attention operation that ONNX lacks are named', () => {
   const [q, k, v] = [0, 1, 2].map(() => g.input([B, H, Sq, D]));
   sdpa(g.graph, { q, k, v, sinkToken: g.input([1, H, 1, 1]) });
   expect(() => toOnnx(g.graph)).toThrow("has sink, which ONNX's Attention does not support");
+});
+
+test.each([-0.5, 0])('a scale of %d of an attention operation is named', scale => {
+  const g = new GraphBuilder();
+  const operands = [g.input([B, H, Sq, D]), g.input([B, H, Skv, D]), g.input([B, H, Skv, Dv])];
+  g.op('Sdpa', operands, { operands: 'q k v', results: 'o', scale });
+  expect(() => toOnnx(g.graph)).toThrow(`has a scale of ${scale}, which ONNX's Attention does not support`);
 });
 
 const lengths = (g: GraphBuilder) => ({ seqLensKv: g.input([B], { dtype: 'i32', values: [7, 6] }) });

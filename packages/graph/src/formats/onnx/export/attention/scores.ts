@@ -72,7 +72,8 @@ export function scoreForm(links: readonly Link[], rank: number, topology: Topolo
         return null;
     }
   }
-  if (capped && !(softcap !== undefined && softcap > 0)) return null;
+  // Attention takes only a positive scale.
+  if (!(scale > 0) || (capped && !(softcap !== undefined && softcap > 0))) return null;
   // c·tanh(s·x) caps scores at c that are scaled by s·c.
   return { scale: scale * (softcap ?? 1), factors, masks, softcap, right: causal ? 0 : undefined };
 }

@@ -16,6 +16,7 @@ export const attentionOperation: Translation = (node, write) => {
   const { scale, softcap, window, ...others } = settingsOf(node.attributes);
   const unknown = [...operands.filter(name => !operandsOfOnnx.includes(name)), ...Object.keys(others)];
   if (unknown.length > 0) refuse(unknown.join(' and '));
+  if (scale !== undefined && !(scale > 0)) refuse(`a scale of ${scale}`);
   if (results.length !== 1 || results[0] !== 'o') refuse(`the results ${results.join(' and ')}`);
   const tensor = (name: string) => node.inputs[(operands as readonly string[]).indexOf(name)];
   const [q, k, v, bias, mask, lengths] = operandsOfOnnx.map(tensor);
