@@ -2,7 +2,7 @@ import { Tensor, type TensorDesc } from '@tilewise/core';
 import { getOrInsertComputed } from '../model/get-or-insert.ts';
 import type { Model } from '../model/model.ts';
 import { nextTurn } from '../model/next-turn.ts';
-import { createAll } from '../model/upload.ts';
+import { createAll, releaseAll } from '../model/upload.ts';
 import { type Causal, cacheSpecs, type DecoderStep, decoderStep, ropeRules } from './decoder-step.ts';
 
 /** A decoder with a cache of the keys and values of the tokens so far. */
@@ -22,10 +22,10 @@ const MAX_TOKENS_AT_ONCE = 256;
 const CAPACITY_STEP = 256;
 
 /**
- * Prepares a decoder for sequences of up to `length` tokens, no more than its positions. New keys and values
- * are written in place to the caches, (B, Hk, capacity, D) for each layer, and a step allocates no buffer on
- * the engine. If the angles of positions change with the length of a sequence, all of its tokens are read
- * again.
+ * Prepares a decoder for sequences of up to `length` tokens; a model with learned positions must have as
+ * many. New keys and values are written in place to the caches, (B, Hk, capacity, D) for each layer, and a
+ * step allocates no buffer on the engine. If the angles of positions change with the length of a sequence,
+ * all of its tokens are read again.
  */
 export function cachedDecoder<T extends TensorDesc>(
   model: Model<T>,
@@ -87,7 +87,7 @@ export function cachedDecoder<T extends TensorDesc>(
       return results;
     },
     release() {
-      for (const tensor of Object.values(caches)) engine.release(tensor);
+      releaseAll(engine, Object.values(caches));
     },
   };
 }

@@ -3,6 +3,7 @@ import { add, compile, matmul, multiply, type Specs, transpose, type Variable } 
 import { inDType, inFloat32 } from '../architectures/transformer/scope.ts';
 import { loraNames, loraScale } from '../model/adapter.ts';
 import { checkModel, describeAll, type Model } from '../model/model.ts';
+import { releasedOnError } from '../model/upload.ts';
 
 /**
  * Adds an adapter to the weights of its layers, W + scale·B·A, and removes it: the model computes the same
@@ -17,13 +18,13 @@ export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promi
   if (!adapter) throw new InvalidArgumentError('model', 'has no adapter');
   const scale = loraScale(adapter.config);
   const merged = new Map<string, T>();
-  try {
+  await releasedOnError(engine, merged, async () => {
     for (const [layer, { transposed }] of layers.linear) {
       const name = `${layer}.weight`;
       const weight = weights.get(name);
       const [a, b] = loraNames(layer).map(own => adapter.tensors[own]);
       if (!a || !b) continue;
-      // Of imported layers, the weight may be that of another layer, or a constant of the graph.
+      // The weight of an imported layer may belong to another layer, or be a constant of the graph.
       if (!weight) throw new InvalidArgumentError('model', `has no weight '${name}' of its own`);
       const tensors = { weight, a, b };
       const merge = compile(engine, own => mergedWeight(own, scale, transposed), describeAll(tensors));
@@ -33,10 +34,7 @@ export async function mergeAdapter<T extends TensorDesc>(model: Model<T>): Promi
         merge.release();
       }
     }
-  } catch (error) {
-    for (const tensor of merged.values()) engine.release(tensor);
-    throw error;
-  }
+  });
   const replaced = [...merged.keys()].map(name => weights.get(name) as T);
   model.releaseReplaced([...replaced, ...Object.values(adapter.tensors)]);
   for (const [name, tensor] of merged) weights.set(name, tensor);

@@ -10,6 +10,7 @@ import { adapterOf } from './adapter.ts';
 import { type Batch, batchTensors } from './batch.ts';
 import { bytesOf } from './bytes.ts';
 import { getOrInsertComputed } from './get-or-insert.ts';
+import { releaseAll } from './upload.ts';
 import { type ModelLayers, type WeightDType, weightScope } from './weights.ts';
 
 /** How a model is loaded. */
@@ -203,7 +204,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
     const tensors = [...this.#memory.keys(), ...Object.values(this.bindings())];
     this.#isReleased = true;
     for (const held of this.#held.values()) held.release();
-    for (const tensor of tensors) this.engine.release(tensor);
+    releaseAll(this.engine, tensors);
   }
 }
 

@@ -23,11 +23,35 @@ export function createAll<T extends TensorDesc, V>(
   make: (value: V, name: string) => T,
 ): Map<string, T> {
   const created = new Map<string, T>();
-  try {
+  return releasedOnError(engine, created, () => {
     for (const [name, value] of entries) created.set(name, make(value, name));
-  } catch (error) {
-    for (const tensor of created.values()) engine.release(tensor);
+    return created;
+  });
+}
+
+/**
+ * Calls a function that creates tensors. If it throws, or if its promise is rejected, the tensors are
+ * released.
+ * @param created the tensors so far.
+ */
+export function releasedOnError<T extends TensorDesc, R>(
+  engine: TensorEngine<T>,
+  created: { values(): Iterable<T> },
+  create: () => R,
+): R {
+  const fail = (error: unknown): never => {
+    releaseAll(engine, created.values());
     throw error;
+  };
+  try {
+    const result = create();
+    return result instanceof Promise ? (result.catch(fail) as R) : result;
+  } catch (error) {
+    return fail(error);
   }
-  return created;
+}
+
+/** Releases tensors of an engine. */
+export function releaseAll<T extends TensorDesc>(engine: TensorEngine<T>, tensors: Iterable<T>): void {
+  for (const tensor of tensors) engine.release(tensor);
 }

@@ -9,6 +9,7 @@ import { type CheckpointTensor, readCheckpoint } from '../files/checkpoint/read-
 import { CheckpointError, type CheckpointPlace } from '../files/sources/checkpoint-error.ts';
 import type { ModelFiles } from '../files/sources/model-files.ts';
 import { logitsOf } from './logits.ts';
+import { releasedOnError } from './upload.ts';
 
 /** The storage dtypes of weights. */
 export type WeightDType = 'f32' | 'f16' | 'bf16';
@@ -65,7 +66,7 @@ export function parameterShapes(definition: ModelDefinition): Shapes {
   return layersOf(definition).weights;
 }
 
-/** Where weights are loaded to, how they are stored there, and what ends the loading. */
+/** Where weights are loaded to, how they are stored there, and what cancels the loading. */
 interface WeightOptions<T extends TensorDesc> {
   readonly engine: TensorEngine<T>;
   readonly dtype?: WeightDType | undefined;
@@ -75,7 +76,7 @@ interface WeightOptions<T extends TensorDesc> {
 /**
  * Loads the weights of a model to an engine one by one, each only once.
  * @throws CheckpointError for a tensor that is missing, unexpected or of the wrong shape, and for damaged
- * files; the reason of the signal. After an error, nothing stays on the engine.
+ * files; the signal's reason. After an error, nothing stays on the engine.
  */
 export async function loadWeights<T extends TensorDesc>(
   files: ModelFiles,
@@ -87,7 +88,7 @@ export async function loadWeights<T extends TensorDesc>(
   const { canonical, tied = {} } = definition;
   /** Copies of tied weights that came before the weight, by the weight's name. */
   const early = new Map<string, CheckpointTensor>();
-  try {
+  return releasedOnError(engine, weights, async () => {
     const tensors = readCheckpoint(files, name => canonical(name) !== null || Object.hasOwn(tied, name));
     for await (const found of tensors) {
       signal?.throwIfAborted();
@@ -98,33 +99,30 @@ export async function loadWeights<T extends TensorDesc>(
         else early.set(tied[name], found);
         continue;
       }
-      const own = canonical(name) ?? name;
-      const shape = shapes.get(own);
+      const weightName = canonical(name) ?? name;
+      const shape = shapes.get(weightName);
       const place = { file, tensor: name };
       if (!shape) throw new CheckpointError(place, 'is not a weight of this model');
-      if (weights.has(own)) throw new CheckpointError(place, `duplicates the weight '${own}'`);
+      if (weights.has(weightName)) throw new CheckpointError(place, `duplicates the weight '${weightName}'`);
       checkWeight(place, tensor, shape);
       const values = withDType(tensor, dtype);
-      weights.set(own, engine.upload(values));
-      const copy = early.get(own);
+      weights.set(weightName, engine.upload(values));
+      const copy = early.get(weightName);
       // A head of hundreds of megabytes is freed now, and not when all weights are loaded.
-      early.delete(own);
-      if (copy) checkEqual(copy, own, values);
+      early.delete(weightName);
+      if (copy) checkEqual(copy, weightName, values);
     }
     const missing = [...shapes.keys()].find(name => !weights.has(name));
     if (missing !== undefined) throw new CheckpointError({ file: files.name, tensor: missing }, 'is missing');
     return weights;
-  } catch (error) {
-    for (const tensor of weights.values()) engine.release(tensor);
-    throw error;
-  }
+  });
 }
 
 /**
  * Checks that a tensor of a file equals the weight that it is tied to. Versions of transformers do not agree
  * on which of the two a model uses if they differ.
  */
-function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weight: Tensor): void {
+function checkEqual({ file, name, tensor }: CheckpointTensor, weightName: string, weight: Tensor): void {
   const given = withDType(tensor, weight.dtype).data;
   const wanted = weight.data;
   let n = 0;
@@ -134,7 +132,7 @@ function checkEqual({ file, name, tensor }: CheckpointTensor, own: string, weigh
   const advice = 'to untie them, set tie_word_embeddings to false';
   throw new CheckpointError(
     { file, tensor: name },
-    `differs from '${own}', to which config.json ties it; ${advice}`,
+    `differs from '${weightName}', to which config.json ties it; ${advice}`,
   );
 }
 
