@@ -7,13 +7,13 @@ import { createModel, createTrainer, loadAdapter, loadModel, readModel, saveAdap
 
 const lora = { rank: 2, alpha: 4, targets: ['q_proj'] };
 
-/** An engine that fails at its third upload, and the tensors that it uploaded and did not release. */
-function failingEngine() {
+/** An engine that holds up to `most` tensors, and the tensors that it has uploaded and not released. */
+function failingEngine(most = 2) {
   const engine = cpuEngine({ threads: 1 });
   const held = new Set<Tensor>();
   const failing: TensorEngine<Tensor> = Object.assign(Object.create(engine), {
     upload(tensor: Tensor): Tensor {
-      if (held.size === 2) throw new Error('no memory');
+      if (held.size >= most) throw new Error('no memory');
       const uploaded = Tensor.wrap(tensor.data.slice(), tensor);
       held.add(uploaded);
       return uploaded;
@@ -48,6 +48,35 @@ test.each<[string, (engine: TensorEngine<Tensor>) => unknown]>([
   const { failing, held } = failingEngine();
   await expect((async () => call(failing))()).rejects.toThrow('no memory');
   expect(held.size).toBe(0);
+});
+
+test.each<[string, object]>([
+  ['whose parameters are all frozen', { groups: [{ names: /./, rate: 0 }] }],
+  ['with the state of another run', { from: { steps: 0, tensors: new Map() } }],
+])('a trainer %s is refused, and releases the adapter that was made for it', async (_, options) => {
+  const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
+  const { failing, held } = failingEngine(Infinity);
+  Object.assign(model, { engine: failing });
+  expect(() => createTrainer(model, { learningRate: 1, lora, ...options })).toThrow();
+  expect(held.size).toBe(0);
+  expect(model.adapter).toBe(null);
+});
+
+test('a step that fails at one of its first uploads releases what it allocated', async () => {
+  const batch = { inputs: { tokens: [[1, 2, 3]] }, labels: [[1, 2, 3]] };
+  // The gradients, the parameters and the two moments of two groups take eight uploads.
+  for (let most = 0; most < 10; most++) {
+    const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine({ threads: 1 }) });
+    const { failing, held } = failingEngine(most);
+    Object.assign(model, { engine: failing });
+    const trainer = createTrainer(model, { learningRate: 1, groups: [{ names: /norm/, weightDecay: 0 }] });
+    const error = await trainer.step(batch).then(() => null, String);
+    trainer.release();
+    model.release();
+    expect(error).toContain('Error: no memory');
+    // Flat tensors have one dimension; the other tensors are constants of graphs.
+    expect([...held].filter(({ shape }) => shape.length === 1)).toEqual([]);
+  }
 });
 
 test('a signal ends the loading of a model, and releases the weights that were uploaded before', async () => {

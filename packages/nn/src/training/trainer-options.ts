@@ -1,12 +1,11 @@
 import type { Tensor, TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { checkFields, type FieldRules, type Rule } from '../checks/check-fields.ts';
+import type { FieldRules, Rule } from '../checks/check-fields.ts';
 import { anything, fromZero, integerFrom, numberOrFunction, required } from '../checks/rules.ts';
 import type { LoraConfig } from '../model/adapter.ts';
 import type { LabelledBatch } from '../model/labels.ts';
 import { type LossOptions, lossRules } from './loss.ts';
 import { isLossScale, type LossScale } from './loss-scale.ts';
-import type { ParameterSettings } from './optimizer/buckets.ts';
 import type { AdamWOptions, SgdOptions } from './optimizer/update-rule.ts';
 
 /** Parameters with their own training settings. */
@@ -15,13 +14,13 @@ export interface ParameterGroup {
   readonly names: RegExp;
   /** The factor of the learning rate; 0 freezes the parameters. Default 1. */
   readonly rate?: number | undefined;
-  /** Default: that of the optimizer. */
+  /** The weight decay of the parameters. Default: that of the optimizer. */
   readonly weightDecay?: number | undefined;
 }
 
-/** The options of a run. */
+/** How a model is trained. */
 export interface TrainerOptions extends LossOptions {
-  /** Default: AdamW. */
+  /** The optimizer. Default: AdamW. */
   readonly optimizer?: AdamWOptions | SgdOptions | undefined;
   /** The learning rate: a number, or a function of the step (from 0) such as `cosineSchedule`. */
   readonly learningRate: number | ((step: number) => number);
@@ -65,17 +64,11 @@ export const trainerRules: FieldRules<TrainerOptions> = {
   seed: anything,
 };
 
-const groupRules: FieldRules<ParameterGroup> = {
-  names: required({ rule: 'must be a RegExp', holds: x => x instanceof RegExp }),
-  rate: fromZero,
-  weightDecay: fromZero,
-};
-
-/** A state of a run: the trained tensors by name, in f32, and the optimizer's state by `STATE.NAME`. */
+/** The state of a run: the trained tensors by name, in f32, and the optimizer's state by `STATE.NAME`. */
 export interface Snapshot<T = Tensor> {
   /** Steps done. */
   readonly steps: number;
-  /** The state of the loss scale, if it is dynamic. */
+  /** The state of the loss scale, if the loss is scaled. */
   readonly lossScale?: LossScale | undefined;
   /** The tensors by name: on the host, or on the engine in `withState`. */
   readonly tensors: ReadonlyMap<string, T>;
@@ -83,7 +76,7 @@ export interface Snapshot<T = Tensor> {
 
 /** The outcome of a step. */
 export interface StepReport {
-  /** From 0. */
+  /** The number of the step, from 0. */
   readonly step: number;
   /** The loss of the batch, before the update. */
   readonly loss: number;
@@ -97,14 +90,14 @@ export interface StepReport {
   readonly skipped: boolean;
 }
 
-/** How good a model is on a batch. */
+/** The loss, and optionally the accuracy, of a model on a batch. */
 export type Evaluation = Pick<StepReport, 'loss' | 'accuracy'>;
 
 /** The loss of a batch, and its gradients by the names of the trained tensors. */
 export interface LossAndGradients<T> {
   /** The mean cross-entropy of the labels. */
   readonly loss: number;
-  /** By the names of the trained tensors, in their shapes and dtypes. */
+  /** The gradients by the names of the trained tensors, in their shapes and dtypes. */
   readonly gradients: ReadonlyMap<string, T>;
 }
 
@@ -131,18 +124,4 @@ export interface Trainer<T extends TensorDesc = TensorDesc> {
   readonly bytes: number;
   /** Frees the trainer's memory on the engine, but not the model. Await all other calls first. */
   release(): void;
-}
-
-/**
- * The settings of a parameter according to the groups. @throws InvalidArgumentError for an invalid group.
- */
-export function parameterSettings(
-  groups: readonly ParameterGroup[],
-  decay: number,
-): (name: string) => ParameterSettings {
-  for (const group of groups) checkFields('groups', group, groupRules);
-  return name => {
-    const { rate = 1, weightDecay = decay } = groups.find(({ names }) => name.search(names) >= 0) ?? {};
-    return { rate, weightDecay };
-  };
 }

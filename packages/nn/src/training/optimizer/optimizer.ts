@@ -14,7 +14,17 @@ import { inFloat32 } from '../../architectures/transformer/scope.ts';
 import { bytesOf } from '../../model/bytes.ts';
 import { getOrInsertComputed } from '../../model/get-or-insert.ts';
 import { describeAll } from '../../model/model.ts';
-import { type Bucket, type FlatTensor, flatTensor } from './buckets.ts';
+import { releaseAll } from '../../model/upload.ts';
+import {
+  allocateBuckets,
+  type BucketMemory,
+  type InitialState,
+  ROUNDED,
+  stateName,
+  storedParameters,
+  VALUE,
+} from './bucket-memory.ts';
+import type { Bucket } from './buckets.ts';
 import type { UpdateRule } from './update-rule.ts';
 
 /** Updates the parameters of a run, and holds the state of each. */
@@ -42,29 +52,13 @@ export interface StepNumbers {
   readonly gradientScale: number;
 }
 
-/** The initial values of an optimizer. */
-export interface OptimizerStart<T> {
-  /** In the dtypes of the model. */
-  readonly values: ReadonlyMap<string, T>;
+/** The parameters of an optimizer, and its initial state. */
+export interface OptimizerStart<T> extends InitialState<T> {
   /** Frees tensors of `values` that copies replace. */
   readonly release: (tensors: Iterable<T>) => void;
   /** The parameters by dtype and settings. */
   readonly buckets: readonly Bucket[];
-  /** A state from `state`, to continue from; by default the values and zeros. */
-  readonly from?: ReadonlyMap<string, Tensor> | undefined;
 }
-
-/** The memory of a bucket. */
-interface BucketMemory<T> {
-  readonly bucket: Bucket;
-  /** The parameters and their state in f32, by role. A step updates them in place. */
-  readonly roles: ReadonlyMap<string, FlatTensor<T>>;
-  /** The parameters as the model stores them, if in 16 bits. */
-  readonly rounded: FlatTensor<T> | null;
-}
-
-/** The role of the parameters; the other roles are the state of the update rule. */
-const VALUE = 'value';
 
 /**
  * Prepares an optimizer that updates parameters on an engine. A step is one graph, which updates the
@@ -74,73 +68,35 @@ const VALUE = 'value';
 export function createOptimizer<T extends TensorDesc>(
   engine: TensorEngine<T>,
   rule: UpdateRule,
-  { values: given, release, buckets, from = new Map() }: OptimizerStart<T>,
+  start: OptimizerStart<T>,
 ): Optimizer<T> {
-  const roles = [VALUE, ...rule.state];
-  const keyOf = (role: string, name: string): string => (role === VALUE ? name : `${role}.${name}`);
   /** Null before the first step, so that a run that only evaluates does not allocate buckets. */
   let memory: readonly BucketMemory<T>[] | null = null;
-  let values = given;
+  const { buckets, release } = start;
+  let { values, from } = start;
   /** The graph of a step by its arguments: gradients are in f32 if those of several batches were added. */
   const updates = new Map<string, CompiledFunction<Specs, unknown, T>>();
   /** Why the parameters may be inconsistent: a step failed halfway. */
   let interrupted: TilewiseError | undefined;
 
-  function allocate(bucket: Bucket): BucketMemory<T> {
-    const all = new Map(roles.map(role => [role, flatTensor(engine, bucket, 'f32')]));
-    const rounded = bucket.dtype === 'f32' ? null : flatTensor(engine, bucket, bucket.dtype);
-    return { bucket, roles: all, rounded };
-  }
-
   /** Copies the parameters to flat tensors, when a step or the state is first requested. */
   async function begin(): Promise<readonly BucketMemory<T>[]> {
+    if (interrupted) throw interrupted;
     if (memory) return memory;
-    const made = buckets.map(allocate);
-    const copies: (readonly [T | Tensor, T])[] = [];
-    for (const { roles: own, rounded } of made) {
-      for (const [role, { views }] of own) {
-        for (const [name, to] of views) {
-          const source = from.get(keyOf(role, name)) ?? (role === VALUE ? given.get(name) : undefined);
-          if (source) copies.push([source, to]);
-        }
-      }
-      for (const [name, to] of rounded?.views ?? []) copies.push([given.get(name) as T, to]);
-    }
-    await copyAll(engine, copies);
-    release(given.values());
-    memory = made;
-    values = new Map(made.flatMap(each => [...stored(each).views]));
-    return made;
-  }
-
-  /**
-   * A step of all buckets: returns their roles after it, and the parameters as they are stored.
-   * @param numbers the names of the numbers of a step, which are stored in one tensor.
-   */
-  function traceUpdate(
-    inputs: Readonly<Record<string, Variable>>,
-    numbers: readonly string[],
-  ): readonly (readonly Variable[])[] {
-    const number = (name: string): Variable => {
-      const start = numbers.indexOf(name);
-      return reshape(slice(inputs.numbers, { axis: 0, start, size: 1 }), []);
-    };
-    return buckets.map(({ dtype }, n) => {
-      const before = Object.fromEntries(roles.map(role => [role, inputs[`before.${n}.${role}`]]));
-      const prefix = `number.${n}.`;
-      const own = numbers.filter(name => name.startsWith(prefix));
-      const gradient = multiply(inFloat32(inputs[`gradient.${n}`]), number('gradientScale'));
-      const named = Object.fromEntries(own.map(name => [name.slice(prefix.length), number(name)]));
-      const after = rule.update(before, gradient, named);
-      const written = roles.map(role => after[role]);
-      return dtype === 'f32' ? written : [...written, typeCast(after[VALUE], { dtype })];
-    });
+    memory = await allocateBuckets(engine, buckets, rule.state, { values, from });
+    release(values.values());
+    // The saved state is on the engine now, so the host need not hold it.
+    from = undefined;
+    values = new Map(memory.flatMap(bucket => [...storedParameters(bucket).views]));
+    return memory;
   }
 
   /** All tensors except those of the model. */
   const ownTensors = (): T[] =>
-    (memory ?? []).flatMap(each =>
-      [...each.roles.values()].map(({ flat }) => flat).filter(flat => flat !== modelTensor(each)),
+    (memory ?? []).flatMap(bucket =>
+      [...bucket.roles.values()]
+        .map(({ flat }) => flat)
+        .filter(flat => flat !== storedParameters(bucket).flat),
     );
 
   return {
@@ -148,39 +104,26 @@ export function createOptimizer<T extends TensorDesc>(
       return values;
     },
     async state() {
-      if (interrupted) throw interrupted;
-      const all = (await begin()).flatMap(({ roles: own }) => [...own]);
+      const all = (await begin()).flatMap(({ roles }) => [...roles]).filter(([role]) => role !== ROUNDED);
       return new Map(
         all.flatMap(([role, { views }]) =>
-          [...views].map(([name, view]) => [keyOf(role, name), view] as const),
+          [...views].map(([name, view]) => [stateName(role, name), view] as const),
         ),
       );
     },
-    async step(gradients, { step, learningRate, gradientScale }) {
-      if (interrupted) throw interrupted;
-      const parameters = await begin();
-      const numbers: Record<string, number> = { gradientScale };
-      const bound: Record<string, T | Tensor> = {};
-      parameters.forEach(({ bucket, roles: own }, n) => {
-        const { rate, weightDecay } = bucket.settings;
-        for (const [name, x] of Object.entries(rule.numbers(step, learningRate * rate, weightDecay)))
-          numbers[`number.${n}.${name}`] = x;
-        bound[`gradient.${n}`] = gradients[n];
-        for (const [role, { flat }] of own) bound[`before.${n}.${role}`] = flat;
-      });
-      const names = Object.keys(numbers);
-      bound.numbers = Tensor.from(Object.values(numbers), [names.length]);
+    async step(gradients, numbers) {
+      const own = await begin();
+      const bound = stepArguments(rule, own, gradients, numbers);
       const specs = describeAll(bound);
-      const key = JSON.stringify(specs);
-      const update = getOrInsertComputed(updates, key, () =>
-        compile(engine, inputs => traceUpdate(inputs, names), specs),
-      );
-      // The results overwrite the parameters and their state.
-      const outputs = parameters.flatMap(({ roles: own, rounded }) =>
-        [...own.values(), ...(rounded ? [rounded] : [])].map(({ flat }) => flat),
+      const update = getOrInsertComputed(updates, JSON.stringify(specs), () =>
+        compile(engine, inputs => traceUpdate(rule, buckets, inputs), specs),
       );
       try {
-        await update(bound, outputs);
+        // The results overwrite the parameters and their state.
+        await update(
+          bound,
+          own.flatMap(({ roles }) => [...roles.values()].map(({ flat }) => flat)),
+        );
       } catch (cause) {
         interrupted = new TilewiseError(
           cause instanceof TilewiseError ? cause.code : 'INVALID_ARGUMENT',
@@ -195,39 +138,57 @@ export function createOptimizer<T extends TensorDesc>(
       return Math.max(0, ...work) + bytesOf(ownTensors());
     },
     get memory() {
-      return memory?.map(modelTensor) ?? [];
+      return memory?.map(bucket => storedParameters(bucket).flat) ?? [];
     },
     release() {
       for (const update of updates.values()) update.release();
-      for (const tensor of ownTensors()) engine.release(tensor);
+      releaseAll(engine, ownTensors());
     },
   };
 }
 
-/** The parameters as the model stores them. */
-const stored = <T>({ roles, rounded }: BucketMemory<T>): FlatTensor<T> =>
-  rounded ?? (roles.get(VALUE) as FlatTensor<T>);
-
-/** The flat tensor of which the parameters of a model are views. */
-const modelTensor = <T>(bucket: BucketMemory<T>): T => stored(bucket).flat;
-
-/** Copies tensors of the host or of an engine to tensors of the engine, which may have another dtype. */
-async function copyAll<T extends TensorDesc>(
-  engine: TensorEngine<T>,
-  copies: readonly (readonly [from: T | Tensor, to: T])[],
-): Promise<void> {
-  /** A function for each source: layers repeat, so a model has few different ones. */
-  const casts = new Map<string, CompiledFunction<Specs, unknown, T>>();
-  try {
-    for (const [from, to] of copies) {
-      const specs = describeAll({ from });
-      const key = JSON.stringify([specs, to.dtype]);
-      const cast = getOrInsertComputed(casts, key, () =>
-        compile(engine, ({ from: x }) => (x.dtype === to.dtype ? x : inFloat32(x)), specs),
-      );
-      await cast({ from }, [to]);
-    }
-  } finally {
-    for (const cast of casts.values()) cast.release();
+/**
+ * The arguments of the graph of a step, by name. For bucket n: its gradients, `gradient.n`, and its tensors
+ * before the step, `before.n.ROLE`. In one tensor, `numbers`: the scale of the gradients, and then the
+ * numbers of the update rule for each bucket.
+ */
+function stepArguments<T extends TensorDesc>(
+  rule: UpdateRule,
+  buckets: readonly BucketMemory<T>[],
+  gradients: readonly T[],
+  { step, learningRate, gradientScale }: StepNumbers,
+): Readonly<Record<string, T | Tensor>> {
+  const numbers = [gradientScale];
+  const bound: Record<string, T | Tensor> = {};
+  for (const [n, { bucket, roles }] of buckets.entries()) {
+    const { rate, weightDecay } = bucket.settings;
+    numbers.push(...Object.values(rule.numbers(step, learningRate * rate, weightDecay)));
+    bound[`gradient.${n}`] = gradients[n];
+    for (const [role, { flat }] of roles) if (role !== ROUNDED) bound[`before.${n}.${role}`] = flat;
   }
+  bound.numbers = Tensor.from(numbers, [numbers.length]);
+  return bound;
+}
+
+/**
+ * A step of all buckets: returns the tensors of each after the step, in the order of its roles.
+ * @param inputs the arguments that `stepArguments` describes.
+ */
+function traceUpdate(
+  rule: UpdateRule,
+  buckets: readonly Bucket[],
+  inputs: Readonly<Record<string, Variable>>,
+): readonly (readonly Variable[])[] {
+  let start = 0;
+  const nextNumber = (): Variable => reshape(slice(inputs.numbers, { axis: 0, start: start++, size: 1 }), []);
+  const gradientScale = nextNumber();
+  const roles = [VALUE, ...rule.state];
+  return buckets.map(({ dtype }, n) => {
+    const before = Object.fromEntries(roles.map(role => [role, inputs[`before.${n}.${role}`]]));
+    const names = Object.keys(rule.numbers(1, 0, 0));
+    const numbers = Object.fromEntries(names.map(name => [name, nextNumber()]));
+    const after = rule.update(before, multiply(inFloat32(inputs[`gradient.${n}`]), gradientScale), numbers);
+    const written = roles.map(role => after[role]);
+    return dtype === 'f32' ? written : [...written, typeCast(after[VALUE], { dtype })];
+  });
 }
