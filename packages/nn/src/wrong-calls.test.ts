@@ -229,6 +229,11 @@ test.each<[string, () => unknown, string]>([
     () => trains({ from: { steps: 1, tensors: new Map(), lossScale: { value: 0, steady: 0 } } }),
     'from must be a state of a run, from loadCheckpoint, got Object',
   ],
+  [
+    'a state with more skipped steps than steps',
+    () => trains({ from: { steps: 1, tensors: new Map(), lossScale: { value: 1, steady: 0, skipped: 2 } } }),
+    'from must be a state of a run, from loadCheckpoint, got Object',
+  ],
   ['rank 0', () => trains({ lora: { ...lora, rank: 0 } }), 'lora.rank must be an integer ≥ 1, got 0'],
   [
     'one target',

@@ -41,8 +41,8 @@ export function nextLossScale(
   hasFinite: boolean,
   isDynamic = true,
 ): LossScale {
-  if (!isDynamic) return { value, steady, skipped };
-  if (!hasFinite) return { value: Math.max(1, value / 2), steady: 0, skipped: skipped + 1 };
-  if (steady + 1 < GROWTH_INTERVAL) return { value, steady: steady + 1, skipped };
+  if (!hasFinite)
+    return { value: isDynamic ? Math.max(1, value / 2) : value, steady: 0, skipped: skipped + 1 };
+  if (!isDynamic || steady + 1 < GROWTH_INTERVAL) return { value, steady: steady + 1, skipped };
   return { value: Math.min(LARGEST, 2 * value), steady: 0, skipped };
 }

@@ -164,6 +164,20 @@ test('the optimizer does not count steps that overflow, even after the run is sa
   expect(Math.max(...Array.from(after, (x, n) => Math.abs(x - before[n])))).toBeCloseTo(0.01, 4);
 });
 
+test('a run with a fixed loss scale does not count steps that overflow, either', async () => {
+  const options = { learningRate: 0.01, optimizer: { weightDecay: 0 } };
+  const first = createTrainer(create('f16'), { ...options, lossScale: 2 ** 24 });
+  for (let n = 0; n < 3; n++) expect((await first.step(batch)).skipped).toBe(true);
+  const from = await loadCheckpoint(await saveCheckpoint(first));
+  const second = createTrainer(create('f16'), { ...options, lossScale: 256, from });
+  const name = 'lm_head.weight';
+  const before = from.tensors.get(name)?.toFloat32() ?? [];
+  expect((await second.step(batch)).skipped).toBe(false);
+  const after = (await second.snapshot()).tensors.get(name)?.toFloat32() ?? [];
+  // The first step of AdamW is the learning rate, whatever the gradient.
+  expect(Math.max(...Array.from(after, (x, n) => Math.abs(x - before[n])))).toBeCloseTo(0.01, 4);
+});
+
 test('a saved run in f16 continues bit for bit, with its scale and metadata', async () => {
   const options = { learningRate: 0.01 };
   const whole = await losses(options, 6, 'f16');

@@ -44,7 +44,8 @@ export const snapshotRule: Rule = {
   rule: 'must be a state of a run, from loadCheckpoint',
   holds: x => {
     const { steps, tensors, lossScale } = { ...(x as Snapshot) };
-    const isScale = lossScale === undefined || isLossScale({ ...lossScale });
+    const isScale =
+      lossScale === undefined || (isLossScale({ ...lossScale }) && (lossScale.skipped ?? 0) <= steps);
     return tensors instanceof Map && integerFrom(0).holds(steps) && isScale;
   },
 };
