@@ -4,6 +4,8 @@ import { createContext, webgpuEngine } from '@tilewise/webgpu';
 import { countingDevice } from '@tilewise/webgpu-host';
 import { expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../../testing/tiny-model.ts';
+import { readModel } from '../architectures/read-model.ts';
+import { createModel } from '../create-model.ts';
 import type { ModelFiles } from '../files/sources/model-files.ts';
 import { loadModel } from '../load-model.ts';
 import type { Model } from '../model/model.ts';
@@ -94,6 +96,19 @@ test('on a device a token is one submission, and makes no buffer', async () => {
   await tokens.return();
   model.release();
   ctx.destroy();
+});
+
+test('a text may fill all positions, and one token more, which the model does not read', async () => {
+  const config = { model_type: 'gpt2', vocab_size: 11, n_embd: 8, n_head: 2, n_layer: 1, n_positions: 6 };
+  const model = createModel(readModel(config), { engine: cpuEngine(), deviation: 0.5 });
+  const whole = await greedy(model, [1, 2, 3], 4);
+  expect(await textOf(model, [1, 2, 3], { maxNewTokens: 4 })).toEqual(whole);
+  const full = [1, 2, 3, ...whole.slice(0, 3)];
+  expect(await textOf(model, full, { maxNewTokens: 1 })).toEqual(whole.slice(3));
+  await expect(textOf(model, [1, 2, 3], { maxNewTokens: 5 })).rejects.toThrow(
+    'maxNewTokens needs 7 positions, but the model has 6',
+  );
+  model.release();
 });
 
 test('a stop token ends only its own text', async () => {

@@ -7,13 +7,13 @@ import { checkModel, type Model } from '../model/model.ts';
 import { cachedDecoder } from './cached-decoder.ts';
 import { type SamplingOptions, samplingRules, tokenOf } from './sampling.ts';
 
-/** How texts are continued. */
+/** How text is generated. */
 export interface GenerateOptions extends SamplingOptions {
-  /** The largest number of tokens that are added to each prompt. */
+  /** The maximum number of tokens to generate for each prompt. */
   readonly maxNewTokens: number;
-  /** Tokens that end a text; they are yielded too. */
+  /** Tokens that end a text; they are yielded, too. */
   readonly stopTokens?: readonly number[] | undefined;
-  /** Ends the generation, which then throws the reason of the signal. */
+  /** Stops the generation, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -25,10 +25,10 @@ const generateRules: FieldRules<GenerateOptions> = {
 };
 
 /**
- * Continues texts of tokens, and yields one list for each step, with the next token of each text, or null for
- * a text that has ended. The tokens do not depend on the other texts of the batch.
+ * Continues several prompts at once, and yields a list for each step: the next token of each text, or null
+ * for a text that has ended. The tokens of a text do not depend on the other texts of the batch.
  * @throws InvalidArgumentError for invalid prompts or options, and if the model computes NaN or Infinity;
- * TilewiseError `UNSUPPORTED` for a model that is not a decoder; the reason of the signal.
+ * TilewiseError `UNSUPPORTED` for a model that is not a decoder; the signal's reason.
  */
 export async function* generateBatch<T extends TensorDesc>(
   model: Model<T>,
@@ -51,13 +51,11 @@ export async function* generateBatch<T extends TensorDesc>(
       `must be non-empty lists of tokens from 0 to ${vocabulary - 1}`,
     );
   if (maxNewTokens === 0) return;
-  const length = Math.max(...texts.map(text => text.length)) + maxNewTokens;
+  // The model does not read the last token.
+  const length = Math.max(...texts.map(text => text.length)) + maxNewTokens - 1;
   const most = definition.decoder.positions?.count;
   if (most !== undefined && length > most)
-    throw new InvalidArgumentError(
-      'maxNewTokens',
-      `makes ${length} tokens, but the model has ${most} positions`,
-    );
+    throw new InvalidArgumentError('maxNewTokens', `needs ${length} positions, but the model has ${most}`);
   const decoder = cachedDecoder(model, definition, { batch: texts.length, length });
   try {
     let logits = await decoder.read(texts, signal);
@@ -83,7 +81,7 @@ export async function* generateBatch<T extends TensorDesc>(
   }
 }
 
-/** Like `generateBatch`, for one text: yields each token as soon as it is chosen. */
+/** Like `generateBatch`, but for one prompt: yields each token as soon as it is chosen. */
 export async function* generate<T extends TensorDesc>(
   model: Model<T>,
   prompt: ArrayLike<number>,

@@ -9,7 +9,10 @@ export interface SamplingOptions {
   readonly temperature?: number | undefined;
   /** Keeps only the k most likely tokens. Default: all. */
   readonly topK?: number | undefined;
-  /** Keeps only the most likely tokens whose probabilities sum to p, in (0, 1]. Default: all. */
+  /**
+   * Keeps only the smallest set of most likely tokens whose probabilities sum to at least p, in (0, 1].
+   * Default: all.
+   */
   readonly topP?: number | undefined;
   /** Keeps only tokens whose probability is at least this fraction of the largest. Default 0. */
   readonly minP?: number | undefined;
