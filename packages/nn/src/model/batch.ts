@@ -12,11 +12,11 @@ import { integers } from '../architectures/transformer/scope.ts';
 import { checkFields, type FieldRules, type Rule } from '../checks/check-fields.ts';
 import { anything, required } from '../checks/rules.ts';
 
-/** Texts as tokens. */
+/** Texts as rows of tokens. */
 interface TextBatch {
   /** Each row holds the tokens of a sequence and its padding, from 0 to the vocabulary's size − 1. */
   readonly tokens: readonly ArrayLike<number>[];
-  /** The number of tokens of each row before its padding; all by default. */
+  /** The number of tokens of each row before its padding. Default: the whole row. */
   readonly lengths?: readonly number[] | undefined;
   readonly tokenTypes?: readonly ArrayLike<number>[] | undefined;
 }
@@ -43,20 +43,30 @@ const imageRules: FieldRules<ImageBatch & Partial<TextBatch>> = {
   pixels: required({ rule: 'must be a Tensor', holds: x => x instanceof Tensor }),
 };
 
-/** The numbers of rows of a model's tables. Kernels do not check indices, so `batchTensors` does. */
-interface TextLimits {
+/** The limits of a model's indices. Kernels do not check indices, so this package does. */
+interface IndexLimits {
+  /** The number of tokens. */
   readonly vocabulary: number;
+  /** The maximum length of a text. */
   readonly positions: number;
+  /** The number of token types. */
   readonly tokenTypes: number;
+  /** The number of classes that a label may name. */
+  readonly classes: number;
 }
 
-function limitsOf(definition: ModelDefinition): TextLimits {
+/** The limits of a model's indices; 2³¹ for a limit that is unknown. */
+export function limitsOf(definition: ModelDefinition): IndexLimits {
   const most = 2 ** 31;
-  if (definition.kind === 'masked')
-    return { vocabulary: definition.vocabulary, positions: most, tokenTypes: most, ...definition.limits };
-  if (definition.kind !== 'causal') return { vocabulary: most, positions: most, tokenTypes: most };
+  const none = { vocabulary: most, positions: most, tokenTypes: most, classes: most };
+  if (definition.kind === 'exported') return none;
+  if (definition.kind === 'image') return { ...none, classes: definition.classes };
+  if (definition.kind === 'masked') {
+    const { vocabulary, limits } = definition;
+    return { ...none, vocabulary, classes: vocabulary, ...limits };
+  }
   const { vocabulary, positions } = definition.decoder;
-  return { vocabulary, positions: positions?.count ?? most, tokenTypes: 0 };
+  return { vocabulary, positions: positions?.count ?? most, tokenTypes: 0, classes: vocabulary };
 }
 
 /**
@@ -79,8 +89,8 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
   checkFields('inputs', batch as TextBatch, textRules);
   const { tokens, lengths, tokenTypes } = batch as TextBatch;
   const limits = limitsOf(definition);
-  const own = rowsOf('tokens', tokens, limits.vocabulary, lengths);
-  const [B, S] = own.shape;
+  const ids = rowsOf('tokens', tokens, limits.vocabulary, lengths);
+  const [B, S] = ids.shape;
   if (S > limits.positions)
     throw new InvalidArgumentError(
       'tokens',
@@ -88,9 +98,9 @@ export function batchTensors(definition: ModelDefinition, batch: Batch): Readonl
     );
   if (tokenTypes && limits.tokenTypes === 0) throw new InvalidArgumentError('tokenTypes', absent.rule);
   const types = tokenTypes && rowsOf('tokenTypes', tokenTypes, limits.tokenTypes, lengths);
-  if (types) checkShape('tokenTypes', types.shape, own.shape);
+  if (types) checkShape('tokenTypes', types.shape, ids.shape);
   return {
-    tokens: own,
+    tokens: ids,
     ...(lengths && { lengths: integers(checkedLengths(lengths, B, S)) }),
     ...(types && { tokenTypes: types }),
   };
@@ -113,7 +123,7 @@ function rowsOf(
   name: string,
   rows: readonly ArrayLike<number>[],
   limit: number,
-  lengths: readonly number[] = [],
+  lengths: readonly number[] | undefined,
 ): Tensor {
   const length = Array.isArray(rows) && rows[0]?.length;
   if (!length) throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
@@ -121,7 +131,7 @@ function rowsOf(
     throw new InvalidShapeError(name, 'must have rows of equal length');
   const all = Tensor.zeros([rows.length, length], { dtype: 'i32' });
   for (const [n, row] of rows.entries()) {
-    const end = lengths[n] ?? length;
+    const end = lengths?.[n] ?? length;
     for (let i = 0; i < length; i++) {
       if (isIndex(row[i], limit)) all.data[n * length + i] = row[i];
       else if (i < end) checkIndex(name, row[i], limit, '');
@@ -130,7 +140,7 @@ function rowsOf(
   return all;
 }
 
-/** Checks that a value is an integer below a limit. @param others the other values that are allowed. */
+/** Checks that a value is an integer from 0 to `limit` − 1. @param others words for other allowed values. */
 export function checkIndex(name: string, value: unknown, limit: number, others: string): void {
   if (isIndex(value, limit)) return;
   throw new InvalidArgumentError(

@@ -2,7 +2,7 @@ import { InvalidArgumentError, InvalidShapeError, Tensor } from '@tilewise/core'
 import { type ModelDefinition, predictsNext } from '../architectures/architecture.ts';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { anything, required } from '../checks/rules.ts';
-import { type Batch, batchTensors, checkIndex } from './batch.ts';
+import { type Batch, batchTensors, checkIndex, limitsOf } from './batch.ts';
 
 /** Labels of the tokens of a batch by row, or of its images. */
 export type Labels = readonly ArrayLike<number>[] | ArrayLike<number>;
@@ -62,7 +62,7 @@ function labelCount(
       'labels',
       `must have shape [${tokens ? shape : shape[1]}], got rows of length ${rows.map(row => row?.length)}`,
     );
-  const classes = classesOf(definition);
+  const { classes } = limitsOf(definition);
   let counted = 0;
   for (const row of rows) {
     for (let n = shiftOf(definition); n < row.length; n++) {
@@ -74,15 +74,9 @@ function labelCount(
   return counted;
 }
 
-function classesOf(definition: ModelDefinition): number {
-  if (definition.kind === 'causal') return definition.decoder.vocabulary;
-  if (definition.kind === 'masked') return definition.vocabulary;
-  return definition.kind === 'image' ? definition.classes : 2 ** 31;
-}
-
 /**
  * Labels in one list, i32 (rows), and their weights in the loss, f32 (rows). For models that predict the next
- * token, the label of a token is that of the token after it.
+ * token, labels are shifted: each token gets the label of the token after it.
  * @param counted the number of labels of which the loss is the mean.
  */
 function targetTensors(

@@ -29,6 +29,12 @@ test('logits of a text do not depend on its padding or on other texts', async ()
   model.release();
 });
 
+test('lengths that are null are those of whole rows', async () => {
+  const model = await load();
+  const tokens = [[1, 2, 3]];
+  expect(await model.logits({ tokens, lengths: null as never })).toEqual(await model.logits({ tokens }));
+});
+
 test('padding may hold numbers that are not tokens', async () => {
   const model = await load();
   const expected = await model.logits({ tokens: [[1, 2, 0]], lengths: [2] });
