@@ -25,13 +25,25 @@ export interface RangedSafetensors {
  */
 export async function openSafetensors(open: OpenRange, file = 'the file'): Promise<RangedSafetensors> {
   checkArgument('open', open, callback);
-  const part = async (begin: number, end: number): Promise<ByteReader> =>
-    new ByteReader(chunksOf(await open(begin, end)));
-  const load = async (begin: number, length: number): Promise<Uint8Array> => {
-    const bytes = new Uint8Array(length);
-    await (await part(begin, begin + length)).fill(bytes, truncatedHeader(file, length));
-    return bytes;
+  /** Reads a range with a function, and then closes it: a file whose end nobody reads would stay open. */
+  const readRange = async <R>(
+    begin: number,
+    end: number,
+    read: (bytes: ByteReader) => Promise<R>,
+  ): Promise<R> => {
+    const bytes = new ByteReader(chunksOf(await open(begin, end)));
+    try {
+      return await read(bytes);
+    } finally {
+      await bytes.close();
+    }
   };
+  const load = (begin: number, length: number): Promise<Uint8Array> =>
+    readRange(begin, begin + length, async bytes => {
+      const loaded = new Uint8Array(length);
+      await bytes.fill(loaded, truncatedHeader(file, length));
+      return loaded;
+    });
   const length = headerLength(file, await load(0, LENGTH_BYTES));
   const header = parseHeader(file, await load(LENGTH_BYTES, length));
   const data = LENGTH_BYTES + length;
@@ -41,7 +53,9 @@ export async function openSafetensors(open: OpenRange, file = 'the file'): Promi
     async read(name) {
       const tensor = byName.get(name);
       if (!tensor) throw new CheckpointError({ file, tensor: name }, 'is not in the file');
-      return readStoredTensor(file, tensor, await part(data + tensor.begin, data + tensor.end));
+      return readRange(data + tensor.begin, data + tensor.end, bytes =>
+        readStoredTensor(file, tensor, bytes),
+      );
     },
   };
 }

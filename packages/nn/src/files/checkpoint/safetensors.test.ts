@@ -104,6 +104,22 @@ test('single tensors are read by their ranges', async () => {
   await expect(opened.read('no')).rejects.toThrow("tensor 'no' is not in the file");
 });
 
+test('a range that was read is closed, even if it has more bytes', async () => {
+  let left = 0;
+  async function* from(begin: number): AsyncGenerator<Uint8Array> {
+    left++;
+    try {
+      yield file.subarray(begin, begin + 8);
+      yield file.subarray(begin + 8);
+    } finally {
+      left--;
+    }
+  }
+  const { read } = await openSafetensors(async begin => from(begin));
+  expect(await read('half')).toMatchObject({ data: tensors.get('half')?.data });
+  expect(left).toBe(0);
+});
+
 const entry = (
   begin: number,
   end: number,
