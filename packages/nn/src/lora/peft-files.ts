@@ -110,7 +110,9 @@ export async function loadAdapter<T extends TensorDesc>(
   const missing = [...shapes.keys()].find(name => !loaded.has(name));
   if (missing !== undefined)
     throw new CheckpointError({ file: weightsFile, tensor: PREFIX + missing }, 'is missing');
-  return { config, tensors: Object.fromEntries(uploadAll(engine, loaded, tensor => tensor)) };
+  // In the order of the layers, as in a new adapter, so that training sums gradients in the same order.
+  const tensors = uploadAll(engine, shapes, (_, name) => loaded.get(name) as Tensor);
+  return { config, tensors: Object.fromEntries(tensors) };
 }
 
 /** The shapes of an adapter's matrices, by name. */

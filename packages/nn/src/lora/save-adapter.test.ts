@@ -11,9 +11,9 @@ import { saveAdapter } from './save-adapter.ts';
 const lora = { rank: 2, alpha: 4, dropout: 0, targets: ['q_proj'], rankStabilised: false };
 
 /** A model with an adapter, and the adapter's files. */
-async function saved() {
+async function saved(targets = lora.targets) {
   const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
-  createTrainer(model, { learningRate: 0.01, lora }).release();
+  createTrainer(model, { learningRate: 0.01, lora: { ...lora, targets } }).release();
   return { model, files: await saveAdapter(model) };
 }
 
@@ -36,6 +36,12 @@ test.each([
   createTrainer(model, { learningRate: 0.01, lora: { ...lora, targets } }).release();
   const { 'adapter_config.json': file } = await saveAdapter(model);
   expect(JSON.parse(new TextDecoder().decode(file)).task_type).toBe(task);
+});
+
+test('a loaded adapter has its matrices in the order of a new one', async () => {
+  const { model, files } = await saved(['q_proj', 'k_proj']);
+  const { tensors } = await loadAdapter(given(files), model.layers.linear, model.engine);
+  expect(Object.keys(tensors)).toEqual(Object.keys(model.adapter?.tensors ?? {}));
 });
 
 test('an adapter of integers is refused', async () => {
