@@ -1,15 +1,15 @@
-import { InvalidArgumentError, type Tensor, type TensorDesc } from '@tilewise/core';
-import { type FromOnnxOptions, fromOnnx, type OnnxGraph, type OnnxModel } from '@tilewise/graph/onnx';
-import { callGraph, constant, type Operand, transpose, type Variable } from '@tilewise/graph/ops';
+import { InvalidArgumentError, type TensorDesc } from '@tilewise/core';
+import { type FromOnnxOptions, fromOnnx, type OnnxModel } from '@tilewise/graph/onnx';
+import { callGraph, constant, type Operand, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition, TraceLogits } from '../../architectures/architecture.ts';
-import { inDType, type LinearShape, type Scope, withAdapter } from '../../architectures/transformer/scope.ts';
+import { inDType, withAdapter } from '../../architectures/transformer/scope.ts';
 import { checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { anything, callback, oneOf, required, text } from '../../checks/rules.ts';
 import { type LoadOptions, loadRules, Model } from '../../model/model.ts';
 import { uploadAll } from '../../model/upload.ts';
 import { linearLayers } from './linear-layers.ts';
 import { onnxInputs } from './onnx-inputs.ts';
-import { tiedWeights } from './tied-weights.ts';
+import { type TrainedWeights, trainedWeights, withoutPrefix } from './trained-weights.ts';
 
 /** How an ONNX model is loaded. */
 export interface LoadOnnxOptions<T extends TensorDesc> extends LoadOptions<T>, FromOnnxOptions {
@@ -65,64 +65,46 @@ export async function loadOnnxModel<T extends TensorDesc>(
   if (!model.outputs.includes(output))
     throw new InvalidArgumentError('output', `must be one of ${model.outputs}, got '${output}'`);
   const first = model.graph({ shapes: { ...firstShapes(model), ...options.shapes } });
-  const names = publicNames(first, prefix);
-  const named = Object.entries(first.weights).map(
-    ([name, { value }]) => [names.get(name) ?? name, value] as const,
+  const weights = trainedWeights(first, prefix, options.isTrained);
+  const linear = new Map(
+    [...linearLayers(first).values()].map(
+      ({ layer, shape }) => [withoutPrefix(layer, prefix), shape] as const,
+    ),
   );
-  const layers = new Set([...linearLayers(first).values()].map(({ weight }) => names.get(weight)));
-  const isParameter = (name: string, value: Tensor): boolean =>
-    layers.has(name) || (name.includes('.') && !/inv_freq$/.test(name) && !isMask(value));
-  const { isTrained } = options;
-  const trained = new Map(
-    named.filter(([name, value]) => (isTrained ? isTrained(name) : isParameter(name, value))),
-  );
-  const tied = tiedWeights(trained);
-  const own = new Map([...trained].filter(([name]) => !tied.has(name)));
-  const linear = new Map<string, LinearShape>();
-  for (const { layer, shape } of linearLayers(first).values())
-    linear.set(withoutPrefix(layer, prefix), shape);
-
-  /** A weight of the file as a variable of the traced function; null for a weight that is not trained. */
-  function parameter(scope: Scope, name: string, shape: readonly number[]): Variable | null {
-    const known = names.get(name) ?? withoutPrefix(name, prefix);
-    const tie = tied.get(known);
-    if (tie?.isTransposed)
-      return transpose(scope.parameter(tie.weight, [...shape].reverse(), 'random'), [1, 0]);
-    return trained.has(known) ? scope.parameter(tie?.weight ?? known, shape, 'random') : null;
-  }
-
-  const logits: TraceLogits = (scope, inputs) => {
-    const given = onnxInputs(model, inputs);
-    const shapes = Object.fromEntries(Object.entries(given).map(([name, { shape }]) => [name, shape]));
-    const made = model.graph({ shapes });
-    const operands: Record<number, Operand> = { ...made.bindings };
-    for (const [name, { id }] of Object.entries(made.inputs)) operands[id] = given[name] as Variable;
-    for (const [name, { tensor, value }] of Object.entries(made.weights)) {
-      const variable = parameter(scope, name, value.shape) ?? constant(value);
-      operands[tensor.id] = inDType(variable, tensor.dtype);
-    }
-    const layers = linearLayers(made);
-    const values = callGraph(made.graph, operands, ({ id }, [x], outputs) => {
-      const found = layers.get(id);
-      const adapter = found && scope.adapter(withoutPrefix(found.layer, prefix), found.shape);
-      return adapter ? [withAdapter(scope, outputs[0] as Variable, x as Variable, adapter)] : outputs;
-    });
-    return values.get(made.outputs[output]?.id ?? -1) as Variable;
-  };
+  const logits = logitsOf(model, weights, output, prefix);
   const definition: ModelDefinition = {
     kind: 'exported',
     labels: options.labels,
     canonical: name => name,
     logits,
   };
-  const shapesOf = new Map([...own].map(([name, { shape }]) => [name, shape] as const));
-  const uploaded = uploadAll(engine, own, value => (dtype ? value.cast(dtype) : value));
-  return new Model(engine, definition, { weights: shapesOf, linear }, uploaded, logits, options.autocast);
+  const shapes = new Map([...weights.values].map(([name, { shape }]) => [name, shape] as const));
+  const uploaded = uploadAll(engine, weights.values, value => (dtype ? value.cast(dtype) : value));
+  return new Model(engine, definition, { weights: shapes, linear }, uploaded, logits, options.autocast);
 }
 
-/** Whether a tensor looks like an additive mask: one of its numbers is −1e4 or less. */
-function isMask(value: Tensor): boolean {
-  return value.toFloat64().some(x => !(x > -1e4));
+/**
+ * The logits of an imported model, as a function to trace. Its graph is read again for each shape of batch.
+ */
+function logitsOf(model: OnnxModel, weights: TrainedWeights, output: string, prefix: string): TraceLogits {
+  return (scope, inputs) => {
+    const given = onnxInputs(model, inputs);
+    const shapes = Object.fromEntries(Object.entries(given).map(([name, { shape }]) => [name, shape]));
+    const read = model.graph({ shapes });
+    const operands: Record<number, Operand> = { ...read.bindings };
+    for (const [name, { id }] of Object.entries(read.inputs)) operands[id] = given[name] as Variable;
+    for (const [name, { tensor, value }] of Object.entries(read.weights)) {
+      const variable = weights.variable(scope, name, value.shape) ?? constant(value);
+      operands[tensor.id] = inDType(variable, tensor.dtype);
+    }
+    const layers = linearLayers(read);
+    const values = callGraph(read.graph, operands, ({ id }, [x], outputs) => {
+      const found = layers.get(id);
+      const adapter = found && scope.adapter(withoutPrefix(found.layer, prefix), found.shape);
+      return adapter ? [withAdapter(scope, outputs[0] as Variable, x as Variable, adapter)] : outputs;
+    });
+    return values.get(read.outputs[output]?.id ?? -1) as Variable;
+  };
 }
 
 /** The extents for the first read of a model: those of the file, a batch of 1, and 2 for the others. */
@@ -132,16 +114,4 @@ function firstShapes({ inputs }: OnnxModel): Record<string, readonly number[]> {
       shape ? [[name, shape.map((n, d) => (typeof n === 'number' ? n : d === 0 ? 1 : 2))] as const] : [],
     ),
   );
-}
-
-/** The names of weights here, by their names in the file. */
-function publicNames(made: OnnxGraph, prefix: string): ReadonlyMap<string, string> {
-  const names = new Map(Object.keys(made.weights).map(name => [name, withoutPrefix(name, prefix)] as const));
-  for (const { layer, weight } of linearLayers(made).values())
-    if (layer !== weight) names.set(weight, `${withoutPrefix(layer, prefix)}.weight`);
-  return names;
-}
-
-function withoutPrefix(name: string, prefix: string): string {
-  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
