@@ -16,8 +16,8 @@ export interface CreateOptions<T extends TensorDesc> extends LoadOptions<T> {
   /** The seed: the same seed gives the same weights. Default 0. */
   readonly seed?: number | bigint | undefined;
   /**
-   * The standard deviation of the random weights, for all of them or by name and shape. Default 0.02, as in
-   * most published models.
+   * The standard deviation of the random weights: one number, or a function of the name and shape of a
+   * weight. Default 0.02, as in most published models.
    */
   readonly deviation?: number | ((name: string, shape: readonly number[]) => number) | undefined;
 }
@@ -29,8 +29,9 @@ const createRules: FieldRules<CreateOptions<TensorDesc>> = {
 };
 
 /**
- * A new model with random weights: norms begin at 1, biases at 0, and other weights are drawn from a normal
- * distribution. The name of a weight chooses its random stream, so that the order of weights does not matter.
+ * A new model with random weights: the weights of norms start at 1, biases at 0, and other weights are drawn
+ * from a normal distribution. Each weight has a random stream, chosen by its name, so that the order of the
+ * weights does not matter.
  * @param definition `readModel(config)`, or your own definition.
  * @throws InvalidArgumentError for invalid options, and for a deviation that is negative or not finite;
  * TilewiseError `OUT_OF_MEMORY` for a weight that does not fit into memory.

@@ -10,14 +10,14 @@ import { logitsOf } from './model/logits.ts';
 import { type LoadOptions, loadRules, Model } from './model/model.ts';
 import { layersOf, loadWeights } from './model/weights.ts';
 
-/** A loaded model, which can continue texts. */
+/** A model that can generate text. */
 export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
   /** The generation defaults from `generation_config.json`. */
   generationDefaults: Partial<GenerateOptions> = {};
 
   /**
-   * Continues a text of tokens, and yields each token as soon as it is chosen. Options that are not given
-   * come from `generation_config.json`; without that file, the most likely tokens are taken, 20 at most.
+   * Continues a prompt, and yields each token as soon as it is chosen. Options that are not given come from
+   * `generation_config.json`; without that file, the most likely tokens are chosen, at most 20 of them.
    * @throws the errors of `generateBatch`.
    */
   generate(
@@ -31,7 +31,7 @@ export class LoadedModel<T extends TensorDesc = TensorDesc> extends Model<T> {
 
 /** How a published model is loaded. */
 export interface LoadModelOptions<T extends TensorDesc> extends LoadOptions<T> {
-  /** Ends the loading before the next weight; `loadModel` then rejects with the reason of the signal. */
+  /** Stops loading before the next weight; `loadModel` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface LoadModelOptions<T extends TensorDesc> extends LoadOptions<T> {
  * Loads a published model: `config.json` determines the architecture; `model.safetensors` or its shards hold
  * the weights.
  * @throws ConfigError for an invalid or unsupported configuration, and CheckpointError for invalid or
- * unsupported files; the reason of the signal. After an error, no weight stays on the engine.
+ * unsupported files; the signal's reason. After an error, no weight stays on the engine.
  */
 export async function loadModel<T extends TensorDesc>(
   files: ModelFiles,

@@ -31,7 +31,7 @@ export function predictsNext(definition: ModelDefinition): boolean {
 /** A model of one architecture and configuration. Its graph asks for the weights by name and shape. */
 export type ModelDefinition = (
   | {
-      /** Predicts the next token of each token. */
+      /** Predicts the token after each token. */
       readonly kind: 'causal';
       /** The layers of the model, as data. */
       readonly decoder: DecoderTable;
@@ -39,12 +39,12 @@ export type ModelDefinition = (
   | {
       /** Predicts masked tokens. */
       readonly kind: 'masked';
-      /** The number of tokens that the model knows. */
+      /** The number of tokens in the vocabulary. */
       readonly vocabulary: number;
       /** The rows of the tables of positions and of token types, if the model has such tables. */
       readonly limits?:
         | {
-            /** The most tokens of a text. */
+            /** The maximum number of tokens of a text. */
             readonly positions: number;
             /** The number of token types. */
             readonly tokenTypes: number;
@@ -56,9 +56,9 @@ export type ModelDefinition = (
   | {
       /** Predicts the class of an image. */
       readonly kind: 'image';
-      /** The number of colours of a pixel. */
+      /** The number of colour channels. */
       readonly channels: number;
-      /** The number of rows, and of columns, of pixels in an image. */
+      /** The height and width of an image, in pixels. */
       readonly imageSize: number;
       /** The number of classes. */
       readonly classes: number;
@@ -105,7 +105,7 @@ export interface NameRules {
   readonly parts: readonly string[];
   /** Weights that files contain but that nothing reads. */
   readonly ignored: readonly RegExp[];
-  /** Older spellings. */
+  /** Older names: what is replaced, and by what. */
   readonly renamed?: readonly (readonly [RegExp, string])[] | undefined;
   /** See `ModelDefinition`. */
   readonly tied?: Readonly<Record<string, string>> | undefined;

@@ -1,6 +1,6 @@
 import { checkOptions, describeValue, InvalidArgumentError } from '@tilewise/core';
 
-/** A rule for a field or an argument: its words, which follow the name, and whether a value meets it. */
+/** A rule for a field or an argument: its wording in errors, after the name, and the test of a value. */
 export interface Rule {
   readonly rule: string;
   holds(value: unknown): boolean;

@@ -7,7 +7,7 @@ import { belowOne, flag, integerFrom, numberRule, required, texts } from '../che
 export interface AdapterWeights<T> {
   /** The rank, the factor and the layers of the adapter. */
   readonly config: AdapterConfig;
-  /** By `LAYER.lora_A.weight` and `LAYER.lora_B.weight`. */
+  /** The matrices by name: `LAYER.lora_A.weight` and `LAYER.lora_B.weight`. */
   readonly tensors: Readonly<Record<string, T>>;
 }
 
@@ -15,13 +15,13 @@ export interface AdapterWeights<T> {
 export interface LoraConfig {
   /** The number r of rows of A and of columns of B. */
   readonly rank: number;
-  /** The numerator of the factor of B·A·x; see `rankStabilised`. */
+  /** B·A·x is multiplied by `alpha / rank`; see `rankStabilised`. */
   readonly alpha: number;
-  /** The ends of layer names, such as `q_proj`. */
+  /** The layers that get an adapter, by the ends of their names, such as `q_proj`. */
   readonly targets: readonly string[];
   /** The probability that an element of x is dropped before the product with A, in training. Default 0. */
   readonly dropout?: number | undefined;
-  /** Whether the factor of B·A·x is alpha / √rank instead of alpha / rank. Default false. */
+  /** Whether B·A·x is multiplied by `alpha / √rank` instead of `alpha / rank`. Default false. */
   readonly rankStabilised?: boolean | undefined;
 }
 

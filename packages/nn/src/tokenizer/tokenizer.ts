@@ -95,7 +95,7 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
     decode: tokens => decode(tokens, cleans),
     // The template writes the special tokens itself.
     chat: messages => encode(template(messages, true), { addSpecialTokens: false }),
-    // Text that was written before a space is removed from it cannot be taken back.
+    // A stream cannot take back a space that it has returned.
     stream: () => textStream(tokens => decode(tokens, false)),
   };
 }
@@ -137,8 +137,8 @@ function namingFile<R>(read: () => R): R {
 
 /**
  * Decodes the tokens of the current line together, because the text of a token depends on the tokens before
- * it. The end of the line before is decoded with them: some decoders remove a space at the start of a text,
- * but a line may begin with one. The output stops before an incomplete character.
+ * it. The last token of the line before is decoded with them: some decoders remove a space at the start of a
+ * text, but a line may begin with one. The output stops before an incomplete character.
  */
 function textStream(decode: (tokens: readonly number[]) => string): TextStream {
   let tokens: number[] = [];

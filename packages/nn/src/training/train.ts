@@ -4,13 +4,13 @@ import { anything, callback, hasMethod, integerFrom, required, signalRule } from
 import type { LabelledBatch } from '../model/labels.ts';
 import type { Evaluation, StepReport, Trainer } from './trainer-options.ts';
 
-/** How a run proceeds. */
+/** The options of a training loop. */
 export interface TrainOptions {
   /** The run ends when the trainer has done this many steps. */
   readonly steps: number;
   /**
-   * The number of batches whose gradients are accumulated for a step. Fewer batches at the end are left out.
-   * Default 1.
+   * The number of batches whose gradients are accumulated for a step. If fewer are left at the end, they are
+   * not used. Default 1.
    */
   readonly accumulate?: number | undefined;
   /** Ends the run before the next step. */
@@ -54,7 +54,7 @@ const evaluationRules: FieldRules<NonNullable<TrainOptions['evaluation']>> = {
  * @param batches the batches; each step takes the next `accumulate` of them. To continue a run, pass the
  * batches that the trainer has not seen.
  * @returns whether all steps were done.
- * @throws InvalidArgumentError for invalid options; the reason of the signal; errors of the batches and the
+ * @throws InvalidArgumentError for invalid options; the signal's reason; errors of the batches and the
  * callbacks.
  */
 export async function train<T extends TensorDesc>(

@@ -36,7 +36,7 @@ export interface DecoderTable {
     readonly afterFeedForward?: string | undefined;
   };
   readonly finalNorm: string;
-  /** The layer that gives the logits; null if it is tied to the embedding table. */
+  /** The layer that computes the logits; null if its weight is the embedding table. */
   readonly head: string | null;
   /** Logits are limited to ±cap by cap·tanh(x / cap). */
   readonly logitSoftcap?: number | undefined;

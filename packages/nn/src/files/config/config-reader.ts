@@ -20,9 +20,9 @@ const ignoredOptions: ReadonlySet<string> = new Set(
 );
 
 /**
- * The names of further such options: private fields, initial weights, the search for texts, forms of results,
- * layers that GPT-2 and encoders have for other tasks, fields of other libraries, probabilities of dropout,
- * and ids of tokens.
+ * The names of more such options: private fields, weight initialisation, beam search, formats of outputs,
+ * layers that GPT-2 and encoders have for other tasks, fields of other libraries, dropout probabilities, and
+ * token ids.
  */
 const ignoredNames = new RegExp(
   '^(_|initializer_|num_(beam|labels|return)|output_|pooler_|summary_|transformers|unsloth_)' +
@@ -47,7 +47,7 @@ export class ConfigReader {
     this.#file = file;
   }
 
-  /** How many options there are. */
+  /** The number of options. */
   get size(): number {
     return Object.keys(this.#json).length;
   }
@@ -57,38 +57,38 @@ export class ConfigReader {
     return this.#value(name) !== undefined;
   }
 
-  /** An integer of at least `least`. Without a default, it is required. */
-  integer(name: string, standard?: number, least = 1): number {
-    return this.#checked(name, standard, integerFrom(least));
+  /** An integer of at least `least`. Without a fallback, the option is required. */
+  integer(name: string, fallback?: number, least = 1): number {
+    return this.#checked(name, fallback, integerFrom(least));
   }
 
-  /** An integer from 1 to 4096, for what is listed one by one: layers, or the elements of a head. */
-  count(name: string, standard?: number): number {
-    return this.#checked(name, standard, countRule);
+  /** An integer from 1 to 4096, for what is built one by one: layers, or the elements of a head. */
+  count(name: string, fallback?: number): number {
+    return this.#checked(name, fallback, countRule);
   }
 
   /** A number of at least 0. */
-  number(name: string, standard?: number): number {
-    return this.#checked(name, standard, fromZero);
+  number(name: string, fallback?: number): number {
+    return this.#checked(name, fallback, fromZero);
   }
 
   /** A number above 0. */
-  positive(name: string, standard?: number): number {
-    return this.#checked(name, standard, aboveZero);
+  positive(name: string, fallback?: number): number {
+    return this.#checked(name, fallback, aboveZero);
   }
 
-  flag(name: string, standard?: boolean): boolean {
-    return this.#checked(name, standard, flag);
+  flag(name: string, fallback?: boolean): boolean {
+    return this.#checked(name, fallback, flag);
   }
 
-  /** A number above 0, or the value that null stands for. */
-  positiveOrNull(name: string, standard: number): number | undefined {
-    return this.#isNull(name) ? undefined : this.positive(name, standard);
+  /** A number above 0; undefined if the option is null. */
+  positiveOrNull(name: string, fallback: number): number | undefined {
+    return this.#isNull(name) ? undefined : this.positive(name, fallback);
   }
 
-  /** An integer of at least 1, or the value that null stands for. */
-  integerOrNull(name: string, standard: number): number | undefined {
-    return this.#isNull(name) ? undefined : this.integer(name, standard);
+  /** An integer of at least 1; undefined if the option is null. */
+  integerOrNull(name: string, fallback: number): number | undefined {
+    return this.#isNull(name) ? undefined : this.integer(name, fallback);
   }
 
   /** A list of the given number of numbers above 0. */
@@ -100,8 +100,8 @@ export class ConfigReader {
   }
 
   /** One of the given strings. */
-  oneOf<V extends string>(name: string, values: readonly V[], standard?: V): V {
-    return this.#checked<V>(name, standard, oneOf(...values));
+  oneOf<V extends string>(name: string, values: readonly V[], fallback?: V): V {
+    return this.#checked<V>(name, fallback, oneOf(...values));
   }
 
   /** A list of strings; undefined if it is not given. */
@@ -167,8 +167,8 @@ export class ConfigReader {
     return this.#json[name] ?? undefined;
   }
 
-  #checked<V>(name: string, standard: V | undefined, { rule, holds }: Rule): V {
-    const value = this.#value(name) ?? standard;
+  #checked<V>(name: string, fallback: V | undefined, { rule, holds }: Rule): V {
+    const value = this.#value(name) ?? fallback;
     if (value === undefined) this.fail(name, 'is missing');
     if (!holds(value)) this.fail(name, `${rule}, got ${JSON.stringify(value)}`);
     return value as V;

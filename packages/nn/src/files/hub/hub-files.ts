@@ -27,7 +27,7 @@ export interface HubOptions {
   readonly cache?: PartCache | undefined;
   /** Called during each download. */
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
-  /** Ends all downloads, which then reject with the reason of the signal. */
+  /** Cancels all downloads, which then reject with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
