@@ -49,7 +49,7 @@ test('an answer comes in parts, and becomes a message of the conversation', asyn
   chat.release();
 });
 
-test('a signal ends an answer', async () => {
+test('a signal ends an answer, whose question leaves the conversation', async () => {
   const stop = new AbortController();
   const options = { maxNewTokens: 100, signal: stop.signal };
   const chat = await openChat(folderFiles(folder), { engine: cpuEngine() }, options);
@@ -61,6 +61,7 @@ test('a signal ends an answer', async () => {
       for await (const _ of answer);
     })(),
   ).rejects.toThrow('enough');
+  expect(chat.messages).toEqual([]);
   chat.release();
 });
 

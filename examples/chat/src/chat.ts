@@ -6,7 +6,7 @@ import { type ChatMessage, loadTokenizer } from '@tilewise/nn/tokenizer';
 export interface ChatOptions extends SamplingOptions {
   /** The system message, which the model gets before the conversation. */
   readonly system?: string | undefined;
-  /** The most tokens of an answer; default 512. */
+  /** The maximum number of tokens of an answer. Default 512. */
   readonly maxNewTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -14,7 +14,10 @@ export interface ChatOptions extends SamplingOptions {
 /** A conversation with a model. */
 export interface Chat {
   readonly messages: readonly ChatMessage[];
-  /** Sends a message, and yields the answer in parts as they are generated. */
+  /**
+   * Sends a message, and yields the answer in parts as they are generated. A message whose answer fails or is
+   * stopped does not become part of the conversation.
+   */
   say(text: string): AsyncGenerator<string, void, undefined>;
   /** Continues a text without a chat template, in parts as they are generated. */
   complete(text: string): AsyncGenerator<string, void, undefined>;
@@ -45,13 +48,13 @@ export async function openChat<T extends TensorDesc>(
   return {
     messages,
     async *say(text) {
-      messages.push({ role: 'user', content: text });
+      const question = { role: 'user', content: text };
       let content = '';
-      for await (const part of answer(tokenizer.chat(messages))) {
+      for await (const part of answer(tokenizer.chat([...messages, question]))) {
         content += part;
         yield part;
       }
-      messages.push({ role: 'assistant', content });
+      messages.push(question, { role: 'assistant', content });
     },
     complete: text => answer(tokenizer.encode(text)),
     release: () => model.release(),

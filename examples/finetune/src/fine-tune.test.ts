@@ -1,3 +1,4 @@
+import type { Tensor, TensorDesc } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { givenFiles, loadAdapter, loadModel } from '@tilewise/nn';
 import { expect, test } from 'vitest';
@@ -41,6 +42,33 @@ test('a folder without a tokenizer, and a run that is stopped, are refused', asy
   );
   const signal = AbortSignal.abort(new Error('stopped'));
   await expect(fineTune({ engine, files: files(), text, signal })).rejects.toThrow('stopped');
+});
+
+test('a run that is stopped releases its memory', async () => {
+  const held = new Set<Tensor>();
+  const add = (tensor: Tensor): Tensor => {
+    held.add(tensor);
+    return tensor;
+  };
+  const watched = {
+    ...engine,
+    upload: (tensor: Tensor) => add(engine.upload(tensor)),
+    release(tensor: Tensor): void {
+      held.delete(tensor);
+      engine.release(tensor);
+    },
+    primitives: {
+      ...engine.primitives,
+      allocate: (desc: TensorDesc) => add(engine.primitives.allocate(desc)),
+    },
+  };
+  const stop = new AbortController();
+  const run = fineTune({
+    ...{ engine: watched, files: files(), text, signal: stop.signal },
+    onStep: () => stop.abort(new Error('stopped')),
+  });
+  await expect(run).rejects.toThrow('stopped');
+  expect(held.size).toBe(0);
 });
 
 test('LoRA holds no gradients of the weights', async () => {

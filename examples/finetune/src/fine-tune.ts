@@ -58,7 +58,7 @@ const targetNames = ['q_proj', 'v_proj', 'qkv_proj', 'c_attn', 'query', 'value']
 
 /**
  * Fine-tunes a model on a text with LoRA: loads the model, samples, trains an adapter, and samples again.
- * @throws the errors of `loadModel`; CheckpointError without a tokenizer; the reason of the signal.
+ * @throws the errors of `loadModel`; CheckpointError without a tokenizer; the signal's reason.
  */
 export async function fineTune<T extends TensorDesc>(options: FineTuneOptions<T>): Promise<FineTuned> {
   const { files, text, steps = 100, context = 128, learningRate = 1e-3, signal, recomputation } = options;
@@ -85,14 +85,17 @@ export async function fineTune<T extends TensorDesc>(options: FineTuneOptions<T>
       recomputation,
     });
     const adapter = memory.bytes - loaded;
-    const batches = textBatches(tokens, context);
     memory.peak();
-    for (let n = 0; n < steps; n++) {
-      signal?.throwIfAborted();
-      options.onStep?.(await trainer.step(batches.next().value));
+    try {
+      const batches = textBatches(tokens, context);
+      for (let n = 0; n < steps; n++) {
+        signal?.throwIfAborted();
+        options.onStep?.(await trainer.step(batches.next().value));
+      }
+    } finally {
+      trainer.release();
     }
     const training = memory.peak() - loaded - adapter;
-    trainer.release();
     const after = await sample('after');
     return { before, after, adapter: await saveAdapter(model), memory: { weights, adapter, training } };
   } finally {
