@@ -36,7 +36,10 @@ export interface Run<V> {
   readonly error: LineError | null;
 }
 
-/** More steps than any exercise needs; a program that takes more is stopped. */
+/**
+ * More steps than any exercise needs; a program that takes more is stopped. So is one whose loops repeat more
+ * often without a step, such as a loop that is still empty while the visitor types.
+ */
 const maxSteps = 10_000;
 
 const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
@@ -47,6 +50,8 @@ const none: Counts = { loads: 0, stores: 0, computes: 0, cycles: 0 };
 export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run<V> {
   const start: MachineState<V> = { registers: new Map(), memory: initialMemory(machine) };
   const steps: Step<V>[] = [];
+  /** Repetitions of loops in which no instruction ran. */
+  let idle = 0;
   const variables = new Map<string, number>(machine.n === undefined ? [] : [['n', machine.n]]);
   const indexOf = ({ variable, add }: IndexExpr): number =>
     add + (variable === null ? 0 : (variables.get(variable) ?? 0));
@@ -57,8 +62,11 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
       const last = indexOf(statement.to);
       for (let i = indexOf(statement.from); i <= last; i += statement.step) {
         variables.set(statement.variable, i);
+        const before = steps.length;
         const error = executeAll(statement.body);
         if (error) return error;
+        if (steps.length === before && ++idle > maxSteps)
+          return fail(statement.line, { kind: 'too-long', most: maxSteps });
       }
       return null;
     }

@@ -69,6 +69,15 @@ describe('a loop', () => {
     const run = runProgram(parseProgram('FOR i = 0 TO 99999\nLOAD a00, R0\nEND', machine), machine);
     expect(run.error?.fault).toEqual({ kind: 'too-long', most: 10_000 });
   });
+
+  it.each(['FOR i = 0 TO 9999999999\nEND', 'FOR i = 0 TO 99999\nFOR j = 1 TO 0\nLOAD a00, R0\nEND\nEND'])(
+    'without a step that runs is stopped: %j',
+    text => {
+      const { steps, error } = runProgram(parseProgram(text, machine), machine);
+      expect(steps).toEqual([]);
+      expect(error).toMatchObject({ line: 1, fault: { kind: 'too-long', most: 10_000 } });
+    },
+  );
 });
 
 describe('completion', () => {
