@@ -11,6 +11,10 @@ describe('places in the URL', () => {
     expect(parsePlace('#/bench?d=128')).toEqual({ chapter: 'doctor', state: { d: '128' } });
   });
 
+  it('may have the name of a property that every object has', () => {
+    expect(parsePlace('#/constructor')).toEqual({ chapter: 'constructor', state: {} });
+  });
+
   it('are the first page without a hash', () => {
     expect(parsePlace('')).toEqual({ chapter: '', state: {} });
   });

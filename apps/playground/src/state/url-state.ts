@@ -11,7 +11,7 @@ export interface Place {
 /** Parses `#/chapter?name=value`. The state is in the hash, so that a static build works from any path. */
 export function parsePlace(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  return { chapter: movedChapters[path] ?? path, state: Object.fromEntries(new URLSearchParams(query)) };
+  return { chapter: movedChapters.get(path) ?? path, state: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 export function placeHash({ chapter, state }: Place): string {
