@@ -26,7 +26,9 @@ export function AskPanel(props: {
     event.preventDefault();
     sample({ prompt, count: recall ? 1 : 160, temperature: tenths / 10 });
   };
-  const right = recall ? answerOf(prompt) : undefined;
+  // The visitor may have changed the prompt since.
+  const asked = state.sample?.prompt ?? '';
+  const right = recall ? answerOf(asked) : undefined;
   return (
     <section className="panel" aria-labelledby="ask-title">
       <SectionTitle id="ask-title">{text.ask}</SectionTitle>
@@ -57,7 +59,7 @@ export function AskPanel(props: {
       <p className="train-sample" role="status">
         {state.sample && (
           <>
-            <span>{prompt}</span>
+            <span>{asked}</span>
             <strong>{state.sample.text}</strong>
             {state.sample.done && right !== undefined && (
               <em data-right={state.sample.text === right}>

@@ -129,9 +129,9 @@ async function answer(
     let text = '';
     for await (const character of trainer.generate(prompt, { count, temperature })) {
       text += character;
-      tell({ kind: 'sampled', text, done: false });
+      tell({ kind: 'sampled', prompt, text, done: false });
     }
-    tell({ kind: 'sampled', text, done: true });
+    tell({ kind: 'sampled', prompt, text, done: true });
   } catch (error) {
     // The prompt has unknown characters; the run goes on.
     tell({ kind: 'refused', message: messageOf(error) });

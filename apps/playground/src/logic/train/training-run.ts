@@ -90,7 +90,9 @@ export function createTraining({ kept }: { readonly kept: boolean }): Training {
       show({ state: untrained, past: [...view.past, ...over].slice(-pastRuns) });
     },
     sample(request) {
-      show({ state: { ...view.state, sample: { text: '', done: false }, refused: null } });
+      show({
+        state: { ...view.state, sample: { prompt: request.prompt, text: '', done: false }, refused: null },
+      });
       ask({ kind: 'sample', ...request });
     },
   };

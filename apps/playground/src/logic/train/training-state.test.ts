@@ -22,6 +22,13 @@ it('a question that is refused does not end the run', () => {
   expect(state.refused).toBe('unknown');
 });
 
+it('keeps the prompt of an answer with its text', () => {
+  const state = heard({ ...untrained, status: 'running' }, [
+    { kind: 'sampled', prompt: 'to ', text: 'be', done: true },
+  ]);
+  expect(state.sample).toEqual({ prompt: 'to ', text: 'be', done: true });
+});
+
 it('repeats the steps of a saved run without counting them twice', () => {
   const held = { step: 2, loss: 4.5, accuracy: 0.1 };
   const kept = restored({ setup, losses: [5, 4], accuracies: [0, 0], heldOut: [held] });

@@ -19,7 +19,8 @@ export interface TrainingState {
   readonly moments: readonly AttentionMoment[];
   /** The time of the latest step, in milliseconds. */
   readonly ms: number;
-  readonly sample: { readonly text: string; readonly done: boolean } | null;
+  /** The last prompt, and the text that continues it. */
+  readonly sample: { readonly prompt: string; readonly text: string; readonly done: boolean } | null;
   /** Why the last question was not answered. */
   readonly refused: string | null;
   readonly failed: string | null;
@@ -78,7 +79,11 @@ function withEvent(state: TrainingState, event: TrainEvent): TrainingState {
     case 'paused':
       return { ...state, status: 'paused' };
     case 'sampled':
-      return { ...state, sample: { text: event.text, done: event.done }, refused: null };
+      return {
+        ...state,
+        sample: { prompt: event.prompt, text: event.text, done: event.done },
+        refused: null,
+      };
     case 'refused':
       return { ...state, sample: null, refused: event.message };
     case 'failed':

@@ -64,7 +64,8 @@ export type TrainEvent =
   | { readonly kind: 'maps'; readonly moment: AttentionMoment }
   | { readonly kind: 'held out'; readonly step: number; readonly loss: number; readonly accuracy: number }
   | { readonly kind: 'paused' }
-  | { readonly kind: 'sampled'; readonly text: string; readonly done: boolean }
+  /** The text that continues a prompt, so far. */
+  | { readonly kind: 'sampled'; readonly prompt: string; readonly text: string; readonly done: boolean }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string };
 
