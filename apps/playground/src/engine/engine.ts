@@ -59,22 +59,29 @@ async function gpuEngine(): Promise<PageEngine | RunsOn> {
 /**
  * An engine that uploads tensors for each call and downloads the results, for the small figures of a page.
  */
-function hostCalls<T extends TensorDesc>(engine: Engine<T>, runsOn: RunsOn): PageEngine {
+export function hostCalls<T extends TensorDesc>(engine: Engine<T>, runsOn: RunsOn): PageEngine {
   const download = async <R extends object>(results: R): Promise<Record<string, Tensor>> => {
     const named: [string, T][] = Object.entries(results);
-    const host = await Promise.all(named.map(async ([name, t]) => [name, await engine.download(t)] as const));
-    for (const [, t] of named) engine.release(t);
-    return Object.fromEntries(host);
+    try {
+      const host = await Promise.all(
+        named.map(async ([name, t]) => [name, await engine.download(t)] as const),
+      );
+      return Object.fromEntries(host);
+    } finally {
+      for (const [, t] of named) engine.release(t);
+    }
   };
   return {
     runsOn,
     async sdpa(q, k, v, options = {}) {
       const inputs = [q, k, v].map(t => engine.upload(t)) as [T, T, T];
-      // Every engine takes host tensors in its options.
-      const results = await engine.sdpa(...inputs, options as SdpaOptions<never>);
-      const host = await download(results);
-      for (const t of inputs) engine.release(t);
-      return host as unknown as SdpaResult;
+      try {
+        // Every engine takes host tensors in its options.
+        const results = await engine.sdpa(...inputs, options as SdpaOptions<never>);
+        return (await download(results)) as unknown as SdpaResult;
+      } finally {
+        for (const t of inputs) engine.release(t);
+      }
     },
     async sdpaBackward<G extends GradientName>(
       inputs: BackwardInputs<Tensor>,
@@ -82,13 +89,15 @@ function hostCalls<T extends TensorDesc>(engine: Engine<T>, runsOn: RunsOn): Pag
     ) {
       const named: [string, Tensor][] = Object.entries(inputs).filter(([, t]) => t !== undefined);
       const uploaded = Object.fromEntries(named.map(([name, t]) => [name, engine.upload(t)]));
-      const results = await engine.sdpaBackward<G>(
-        uploaded as unknown as BackwardInputs<T>,
-        options as unknown as SdpaBackwardOptions<never, G>,
-      );
-      const host = await download(results);
-      for (const t of Object.values(uploaded)) engine.release(t);
-      return host as unknown as SdpaGradients<Tensor, G>;
+      try {
+        const results = await engine.sdpaBackward<G>(
+          uploaded as unknown as BackwardInputs<T>,
+          options as unknown as SdpaBackwardOptions<never, G>,
+        );
+        return (await download(results)) as unknown as SdpaGradients<Tensor, G>;
+      } finally {
+        for (const t of Object.values(uploaded)) engine.release(t);
+      }
     },
   };
 }
