@@ -3,6 +3,7 @@ import {
   add,
   concat,
   crossEntropy,
+  evalShape,
   gradientsOf,
   greaterEqual,
   logSoftmax,
@@ -12,6 +13,7 @@ import {
   reduceMax,
   reduceSum,
   reshape,
+  type Specs,
   square,
   type Variable,
   where,
@@ -63,13 +65,20 @@ export interface LossResult {
 const SEED = 'dropout.seed';
 const offsetName = (place: number): string => `dropout.${place}`;
 
-/** The number of dropouts in a model: each needs its own offset. */
-export function dropoutPlaces<T extends TensorDesc>({ definition, adapter }: Model<T>): number {
-  const ofAdapter = adapter && adapter.config.dropout > 0 ? Object.keys(adapter.tensors).length / 2 : 0;
-  if (definition.kind !== 'causal') return ofAdapter;
-  const { layers, attention } = definition.decoder;
-  const dropping = Array.from({ length: layers }, (_, n) => attention(n).dropout ?? 0).filter(p => p > 0);
-  return ofAdapter + dropping.length;
+/**
+ * The number of dropouts in a model: each needs its own offset. Counted by a trace, because an imported graph
+ * may use a layer several times.
+ * @param batch the shapes and dtypes of the tensors of a batch.
+ */
+export function dropoutPlaces<T extends TensorDesc>(model: Model<T>, batch: Specs): number {
+  let count = 0;
+  const draw = (): null => {
+    count++;
+    return null;
+  };
+  const trace = (inputs: Named): Variable => model.traceLogits({ ...model.scope(inputs), draw }, inputs);
+  evalShape(trace, { ...batch, ...model.specs() });
+  return count;
 }
 
 /**

@@ -269,7 +269,7 @@ test('with ALiBi and dropout in attention, gradients are the slopes of the loss 
   const specs = Object.fromEntries(
     Object.entries(inputs).map(([name, { shape, dtype }]) => [name, { shape, dtype }]),
   );
-  const draw = dropoutNumbers(dropoutPlaces(model), 3, 7);
+  const draw = dropoutNumbers(dropoutPlaces(model, specs), 3, 7);
   const scalars = Object.fromEntries(
     Object.keys(draw).map(name => [name, { shape: [], dtype: 'i64' as const }]),
   );

@@ -1,15 +1,17 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { toOnnx } from '@tilewise/graph/onnx';
-import { traceGraph, transpose, type Variable } from '@tilewise/graph/ops';
+import { gather, matmul, tanh, traceGraph, transpose, type Variable } from '@tilewise/graph/ops';
 import { expect, test } from 'vitest';
 import { drawWeights, filesOf, tinyLlama } from '../../../testing/tiny-model.ts';
 import { readModel } from '../../architectures/read-model.ts';
 import { loadModel } from '../../load-model.ts';
 import { mergeAdapter } from '../../lora/merge-adapter.ts';
+import { labelledTensors } from '../../model/labels.ts';
 import { logitsOf } from '../../model/logits.ts';
 import { describeAll } from '../../model/model.ts';
 import { weightScope } from '../../model/weights.ts';
+import { dropoutPlaces } from '../../training/loss.ts';
 import { createTrainer } from '../../training/trainer.ts';
 import { loadOnnxModel } from './load-onnx-model.ts';
 
@@ -140,4 +142,33 @@ test('an input that cannot be derived from a batch is refused by name', async ()
   await expect(loadOnnxModel(bytes, { engine, labels: 'same', output: 'no' })).rejects.toThrow(
     'output must be one of',
   );
+});
+
+test('each use of a layer draws its own dropout', async () => {
+  const shapes = { 'embed.weight': [11, 4], 'shared.weight': [4, 4], 'head.weight': [4, 11] };
+  const weights = Object.entries(shapes).map(([name, shape]) => {
+    const values = Array.from({ length: shape[0] * shape[1] }, (_, n) => Math.sin(n * n + shape[1]));
+    return [name, Tensor.from(values, shape)] as const;
+  });
+  const { graph, inputs, results } = traceGraph(
+    ({ input_ids: tokens, ...w }: Readonly<Record<string, Variable>>) => {
+      const once = tanh(matmul(gather(w['embed.weight'], tokens), w['shared.weight']));
+      return matmul(matmul(once, w['shared.weight']), w['head.weight']);
+    },
+    { input_ids: { shape: [2, 5], dtype: 'i32' }, ...shapes },
+  );
+  const named = Object.entries(inputs).map(([name, { id }]) => [id, name] as const);
+  const bytes = toOnnx(graph, {
+    names: Object.fromEntries([...named, [results[0].id, 'logits']]),
+    values: Object.fromEntries(weights.map(([name, tensor]) => [inputs[name].id, tensor])),
+  });
+  const model = await loadOnnxModel(bytes, { engine, labels: 'next' });
+  const trainer = createTrainer(model, {
+    learningRate: 0.01,
+    lora: { rank: 2, alpha: 4, targets: ['shared'], dropout: 0.5 },
+  });
+  const [tensors] = labelledTensors(model.definition, [batch]);
+  expect(dropoutPlaces(model, describeAll(tensors))).toBe(2);
+  await trainer.step(batch);
+  model.release();
 });

@@ -60,7 +60,8 @@ export async function exportTorch<T extends TensorDesc>(
   const isText = first.tokens !== undefined;
   const [batch, sequence] = isText ? first.tokens.shape : [first.labels.size, 1];
   const begin = from?.steps ?? 0;
-  const draws = steps.map((_, n) => dropoutNumbers(dropoutPlaces(model), seed, begin + n));
+  const places = dropoutPlaces(model, describeAll(first));
+  const draws = steps.map((_, n) => dropoutNumbers(places, seed, begin + n));
   const scalars = Object.keys(draws[0]).map(name => [name, { shape: [], dtype: 'i64' }] as const);
   const specs: Specs = { ...describeAll(first), ...model.specs(), ...Object.fromEntries(scalars) };
   const { graph, inputs, constants, results } = traceGraph(own => meanLoss(model, own).loss, specs);

@@ -46,7 +46,8 @@ export function passRunner<T extends TensorDesc>(
   seed: number | bigint,
   lossOptions: LossOptions,
 ): PassRunner<T> {
-  const places = dropoutPlaces(model);
+  /** The number of dropouts, once a step has been run. */
+  let places: number | undefined;
   const compiled = new Map<string, CompiledFunction<Specs, LossResult, T>>();
 
   /** The compiled pass over batches with the shapes of these tensors. */
@@ -76,8 +77,9 @@ export function passRunner<T extends TensorDesc>(
     async run(tensors, options) {
       await nextTurn();
       const { step, part, lossScale, totals, outputs } = options;
+      if (step !== undefined) places ??= dropoutPlaces(model, describeAll(tensors));
       const scalars = {
-        ...(step !== undefined && dropoutNumbers(places, seed, step, part)),
+        ...(step !== undefined && dropoutNumbers(places ?? 0, seed, step, part)),
         ...(typeof lossScale === 'number' && { lossScale }),
       };
       const loss = compiledFor(tensors, scalars, options);
