@@ -98,9 +98,9 @@ function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
     const known = Object.keys(storedDTypes).join(', ');
     return fail(`has the dtype ${JSON.stringify(dtype)}, which is not one of ${known}`);
   }
-  if (!isSizes(shape)) return fail(`has no shape: ${JSON.stringify(shape)}`);
+  if (!isSizes(shape)) return fail(`has an invalid shape: ${JSON.stringify(shape)}`);
   if (!isSizes(offsets) || offsets.length !== 2)
-    return fail(`has no data_offsets: ${JSON.stringify(offsets)}`);
+    return fail(`has invalid data_offsets: ${JSON.stringify(offsets)}`);
   const bytes = shape.reduce((n, extent) => n * extent, stored.bytes);
   const [begin, end] = offsets;
   if (!Number.isSafeInteger(bytes) || end - begin !== bytes) {
