@@ -6,7 +6,11 @@ import { text, texts } from '../checks/rules.ts';
 export interface CharacterTokenizer {
   /** The character of each token. */
   readonly characters: readonly string[];
-  /** The tokens of a text. @throws InvalidArgumentError for a character for which there is no token. */
+  /**
+   * The tokens of a text.
+   * @throws InvalidArgumentError for a value that is not a string, and for a character for which there is no
+   * token.
+   */
   encode(text: string): number[];
   /** The text of tokens; U+FFFD for a token that stands for no character. */
   decode(tokens: Iterable<number>): string;
@@ -34,7 +38,10 @@ export function characterTokenizer(given: string | readonly string[]): Character
   };
   return {
     characters,
-    encode: text => Array.from(text, encode),
+    encode(value) {
+      checkArgument('text', value, text);
+      return Array.from(value, encode);
+    },
     decode: tokens => Array.from(tokens, token => characters[token] ?? '\ufffd').join(''),
   };
 }
