@@ -76,13 +76,8 @@ interface TileWork extends Pick<TileCost, 'flops' | 'storageBytes' | 'workgroupB
 
 const total = (numbers: readonly number[]): number => numbers.reduce((sum, n) => sum + n, 0);
 
-function workOf(
-  tile: WorkgroupTile,
-  role: TileRole,
-  problem: CostedProblem,
-  { rowReduction }: WorkgroupTileShape,
-): TileWork {
-  const { tx, rows, cols, headDimChunk, stagingDType } = tile;
+function workOf(tile: WorkgroupTile, role: TileRole, problem: CostedProblem): TileWork {
+  const { tx, rows, cols, headDimChunk, stagingDType, rowReduction } = tile;
   const { scores, sums, overKeys } = productsOf(role, problem);
   const { rows: queries, cols: keys, lanes } = tileSize(tile);
   const length = overKeys ? keys : queries;
@@ -103,7 +98,7 @@ function workOf(
   const weightReads = sumSteps * weights;
   const stagedBytes = stagingDType === 'f16' ? 8 : 16;
   const weightsOfLane = sums.length * rows * cols;
-  const reduces = role === 'forward' && rowReduction !== 'subgroup';
+  const reduces = role === 'forward' && rowReduction !== subgroupRowReduction;
   return {
     ...{ copies: copied / lanes, chunks, operandReads, weightReads, steps: scoreSteps + sumSteps },
     flops: 2 * queries * keys * (total(scores) + total(sums)),
@@ -114,26 +109,6 @@ function workOf(
       (reduces ? lanes * rows * (tx + 1) * 4 : 0),
     barriers: 2 * chunks + (reduces ? 1 : 0) + (sums.length - 1),
   };
-}
-
-/** The registers and workgroup memory of a kernel, and the number of workgroups that a core has room for. */
-function occupancyOf(
-  tile: WorkgroupTile,
-  role: TileRole,
-  problem: CostedProblem,
-  core: AdapterClass,
-): Pick<TileCost, 'registers' | 'occupiedBytes' | 'groupsInFlight'> {
-  const { rows, cols } = tile;
-  const { lanes } = tileSize(tile);
-  const accumulators = total(productsOf(role, problem).sums.map(D => 4 * resultVectors(D, tile)));
-  const registers = accumulators + 3 * 4 * rows * cols + otherRegisters;
-  const occupiedBytes = workgroupTileMemory(tile, role);
-  const fitting = Math.min(
-    Math.floor(core.workgroupMemory / occupiedBytes),
-    Math.floor(core.registerBytes / (4 * registers * lanes)),
-    Math.floor(core.lanesInFlight / lanes),
-  );
-  return { registers, occupiedBytes, groupsInFlight: Math.max(1, fitting) };
 }
 
 /** The cost of a kernel with a tile in workgroup memory, on one core of a class of adapters. */
@@ -149,10 +124,19 @@ export function tileCost(
   );
   const { rows, cols, stagingDType } = tile;
   const { lanes } = tileSize(tile);
-  const { copies, chunks, operandReads, weightReads, steps, ...work } = workOf(tile, role, problem, shape);
+  const { copies, chunks, operandReads, weightReads, steps, ...work } = workOf(tile, role, problem);
   const { flops, storageBytes, workgroupBytes, barriers } = work;
-  const occupancy = occupancyOf(tile, role, problem, core);
-  const { registers, groupsInFlight } = occupancy;
+
+  const ownScores = 4 * rows * cols;
+  const accumulators = total(productsOf(role, problem).sums.map(D => 4 * resultVectors(D, tile)));
+  const registers = accumulators + 3 * ownScores + otherRegisters;
+  const occupiedBytes = workgroupTileMemory(tile, role);
+  const fitting = Math.min(
+    Math.floor(core.workgroupMemory / occupiedBytes),
+    Math.floor(core.registerBytes / (4 * registers * lanes)),
+    Math.floor(core.lanesInFlight / lanes),
+  );
+  const groupsInFlight = Math.max(1, fitting);
 
   // Compilers unroll loops over prefetched vectors, which are in registers.
   const way = shape.unrolled || shape.prefetch ? 'unrolled' : 'looped';
@@ -161,7 +145,7 @@ export function tileCost(
     clocksOfRead[way] * (operandReads + weightReads) +
     (stagingDType === 'f16' ? core.f16Clocks * operandReads : 0) +
     copies * clocksOfCopy[way] +
-    4 * rows * cols * clocksOfScore;
+    ownScores * clocksOfScore;
   // A lane waits for storage once for each read, or once for all reads that are in flight together.
   // Prefetched reads arrive while the previous chunk is multiplied.
   const inFlight = shape.prefetch ? copies / chunks : shape.unrolled ? vectorsInFlight : 1;
@@ -178,7 +162,7 @@ export function tileCost(
     (busyClocks + waitingClocks) / groupsInFlight,
   );
   return {
-    ...{ ...work, ...occupancy, busyClocks, waitingClocks, clocks },
+    ...{ ...work, registers, occupiedBytes, groupsInFlight, busyClocks, waitingClocks, clocks },
     ...{ spills: registers > core.registersPerLane, lanesInFlight: groupsInFlight * lanes },
   };
 }
