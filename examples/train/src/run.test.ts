@@ -57,12 +57,11 @@ test('a run that is saved and loaded continues as if it had not been interrupted
 /** An engine that counts downloads and allocations. */
 function counting() {
   const engine = cpuEngine({ threads: 1 });
-  const count = { elements: 0, downloads: 0, allocated: 0 };
+  const count = { downloads: 0, allocated: 0 };
   const counted: TensorEngine<Tensor> = {
     ...engine,
     async download(tensor) {
       count.downloads++;
-      count.elements += tensor.size;
       return engine.download(tensor);
     },
     primitives: {
@@ -76,13 +75,14 @@ function counting() {
   return { engine: counted, count };
 }
 
-test('a step reads back three numbers and allocates nothing', async () => {
+test('a step downloads no tensor and allocates nothing', async () => {
   const { engine, count } = counting();
   const model = trainer({ engine });
   await model.step();
-  Object.assign(count, { elements: 0, downloads: 0, allocated: 0 });
+  Object.assign(count, { downloads: 0, allocated: 0 });
   await losses(model, 2);
-  expect(count).toEqual({ elements: 6, downloads: 2, allocated: 0 });
+  // The run that computes the loss, the accuracy and the norm also reads these back.
+  expect(count).toEqual({ downloads: 0, allocated: 0 });
 });
 
 test('attention maps are causal distributions, one per layer and head', async () => {
