@@ -49,14 +49,16 @@ export function lengthsFromCumulative(cumulative: Lengths, argument = 'cumulativ
  * tensor that does not hold integers.
  */
 export function checkLengths(argument: string, lengths: Lengths, longest?: number): number[] {
-  if (!isList(lengths) && !isHostArray(lengths)) {
+  const isTensor = isHostArray(lengths);
+  if (!isTensor && !isList(lengths)) {
     const rule = `must be numbers or a Tensor of rank 1, got ${describeValue(lengths)}`;
     throw new InvalidArgumentError(argument, rule);
   }
-  const count = isHostArray(lengths) ? lengths.shape[0] : lengths.length;
+  if (isTensor) checkVector(argument, lengths);
+  const count = isTensor ? lengths.shape[0] : lengths.length;
   if (count > maxSequences)
     throw new InvalidShapeError(argument, `must have at most ${maxSequences} entries, got ${count}`);
-  const numbers = isHostArray(lengths) ? vector(argument, lengths) : [...lengths];
+  const numbers = isTensor ? numbersOf(lengths) : [...lengths];
   numbers.forEach((length, b) => {
     if (!Number.isInteger(length) || length < 0 || (longest !== undefined && length > longest)) {
       const range = longest === undefined ? 'non-negative integers' : `integers in 0..${longest}`;
@@ -66,11 +68,10 @@ export function checkLengths(argument: string, lengths: Lengths, longest?: numbe
   return numbers;
 }
 
-function vector(argument: string, list: HostArray): number[] {
+function checkVector(argument: string, list: HostArray): void {
   checkTensor(argument, list);
   if (list.shape.length !== 1)
     throw new InvalidShapeError(argument, `must have rank 1, got shape [${list.shape}]`);
   if (dtypeTraits[list.dtype]?.kind !== 'integer')
     throw new InvalidDTypeError(argument, `must hold integers, got ${list.dtype}`);
-  return numbersOf(list);
 }
