@@ -179,6 +179,7 @@ function tablesOf({ options, dialect, takes, results, shapes, constants }: Table
 function checkIds(options: MappedOptions, tensors: ReadonlyMap<number, LogicalTensor>): void {
   const lists = {
     parameters: Object.values(options.parameters ?? {}),
+    constants: [...options.constants.keys()],
     shard: Object.keys(options.shard ?? {}).map(Number),
     batches: [...(options.batches?.keys() ?? [])],
   };

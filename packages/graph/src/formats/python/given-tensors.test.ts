@@ -19,3 +19,11 @@ test.each<readonly [string, 'b' | 'seed', unknown, string]>([
   const { id } = { b, seed }[name];
   expect(() => toTorch(g.graph, { constants: { [id]: value as Tensor } })).toThrow(message);
 });
+
+test('a constant for a tensor that the graph does not have is refused', () => {
+  const g = new GraphBuilder();
+  g.op('Exp', [g.input([2])]);
+  expect(() => toTorch(g.graph, { constants: { 99: Tensor.zeros([2]) } })).toThrow(
+    'options.constants has tensor 99, which the graph does not have',
+  );
+});
