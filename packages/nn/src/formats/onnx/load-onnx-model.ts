@@ -66,11 +66,6 @@ export async function loadOnnxModel<T extends TensorDesc>(
     throw new InvalidArgumentError('output', `must be one of ${model.outputs}, got '${output}'`);
   const first = model.graph({ shapes: { ...firstShapes(model), ...options.shapes } });
   const weights = trainedWeights(first, prefix, options.isTrained);
-  const linear = new Map(
-    [...linearLayers(first).values()].map(
-      ({ layer, shape }) => [withoutPrefix(layer, prefix), shape] as const,
-    ),
-  );
   const logits = logitsOf(model, weights, output, prefix);
   const definition: ModelDefinition = {
     kind: 'exported',
@@ -80,7 +75,14 @@ export async function loadOnnxModel<T extends TensorDesc>(
   };
   const shapes = new Map([...weights.values].map(([name, { shape }]) => [name, shape] as const));
   const uploaded = uploadAll(engine, weights.values, value => (dtype ? value.cast(dtype) : value));
-  return new Model(engine, definition, { weights: shapes, linear }, uploaded, logits, options.autocast);
+  return new Model(
+    engine,
+    definition,
+    { weights: shapes, linear: weights.linear },
+    uploaded,
+    logits,
+    options.autocast,
+  );
 }
 
 /**
@@ -111,7 +113,7 @@ function logitsOf(model: OnnxModel, weights: TrainedWeights, output: string, pre
 function firstShapes({ inputs }: OnnxModel): Record<string, readonly number[]> {
   return Object.fromEntries(
     inputs.flatMap(({ name, shape }) =>
-      shape ? [[name, shape.map((n, d) => (typeof n === 'number' ? n : d === 0 ? 1 : 2))] as const] : [],
+      shape ? [[name, shape.map((n, d) => (typeof n === 'number' ? n : d ? 2 : 1))] as const] : [],
     ),
   );
 }

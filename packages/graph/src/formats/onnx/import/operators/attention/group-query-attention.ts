@@ -36,7 +36,7 @@ function placesOf(call: NodeCall, B: number, Sq: number, past: number): Places {
   const slots = Math.max(past, total);
   const wrong = lengths.find((length, b) => length > slots || starts[b] < 0 || starts[b] > past);
   if (lengths.length !== B || wrong !== undefined)
-    call.fail(`has lengths [${lengths}] for ${B} entries, ${Sq} new tokens and a cache of ${past}`);
+    call.fail(`has lengths [${lengths}] for ${B} entries of ${Sq} tokens after ${past}`);
   return { slots, starts, lengths: lengths.every(length => length === slots) ? null : lengths };
 }
 

@@ -16,7 +16,7 @@ function biased(call: NodeCall, value: Value, from: number, width: number): Logi
 export const multiHeadAttention: OnnxOperator = call => {
   refuseExtras(call, 8, ['past_sequence_length', 'cache_indirection']);
   const [q, k, v] = [call.input(0), call.input(1), call.input(2)];
-  if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor; only separate ones are supported');
+  if (q.shape.length !== 3) call.refuse('has q, k and v in one tensor, which is not supported');
   const heads = call.int('num_heads', 0) || call.fail("needs 'num_heads'");
   const [B = 1, Sq = 1, width = 1] = q.shape;
   const past = call.optional(6)?.shape[2] ?? 0;
@@ -24,9 +24,7 @@ export const multiHeadAttention: OnnxOperator = call => {
   // A single query is the last one, which sees all keys.
   const isCausal = call.flag('unidirectional', false) && Sq > 1;
   if (isCausal && Sq !== fresh)
-    call.refuse(
-      `is unidirectional with ${Sq} queries and ${fresh} new keys: only equal numbers are supported`,
-    );
+    call.refuse(`is unidirectional with ${Sq} queries and ${fresh} new keys, which is not supported`);
   const Dqk = width / heads;
   const valueWidth = v.shape.length === 3 ? (v.shape[2] ?? 1) : heads * (v.shape[3] ?? 1);
   const Skv = past + fresh;
@@ -62,7 +60,5 @@ function keyLengths(call: NodeCall, n: number, B: number): LogicalTensor | undef
   const mask = call.optional(n);
   if (!mask) return undefined;
   if (mask.shape.length === 1 && mask.shape[0] === B) return mask.tensor();
-  return call.refuse(
-    `has a key mask of shape [${mask.shape}]; lengths [${B}] or a bias of the scores are supported`,
-  );
+  return call.refuse(`has a key mask of shape [${mask.shape}]; only lengths [${B}] are supported`);
 }

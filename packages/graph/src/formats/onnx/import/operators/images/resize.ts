@@ -86,7 +86,7 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
   const [scales, sizes] = call.version < 11 ? [listed(1), []] : [listed(2), listed(3)];
   const given = sizes.length > 0 ? sizes : scales;
   if (given.length !== axes.length || given.some(n => !(n > 0)))
-    call.fail(`needs a positive scale or size for each of ${axes.length} axes, got [${given}]`);
+    call.fail(`needs a positive scale or size for each axis, got [${given}]`);
   const ratios = sizes.length > 0 ? axes.map((d, n) => sizes[n] / shape[d]) : scales;
   const policy = chosen(call, 'keep_aspect_ratio_policy', policies, 'stretch', 'stretch');
   const common = sizes.length > 0 ? policy(...ratios) : 0;
@@ -95,7 +95,7 @@ function resizedAxes(call: NodeCall): ResizedAxis[] {
     const scale = common || ratios[n];
     const to = common ? Math.floor(from * common + 0.5) : (sizes[n] ?? Math.floor(from * scale));
     if (Math.max(1, from) * to > MAX_WEIGHTS)
-      call.refuse(`resizes an axis of ${from} elements to ${to}, which takes too many weights`);
+      call.refuse(`resizes ${from} elements to ${to}, which takes too many weights`);
     return { axis, from, to, scale };
   });
 }

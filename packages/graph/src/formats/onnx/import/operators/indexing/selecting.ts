@@ -26,9 +26,7 @@ const sliceOperator: OnnxOperator = call => {
   const axes = (list(3, 'axes') ?? starts.map((_, d) => d)).map(d => call.axis(d, value.shape.length));
   const steps = list(4, 'steps') ?? starts.map(() => 1);
   if ([ends, axes, steps].some(({ length }) => length !== starts.length))
-    call.fail(
-      `has ${starts.length} starts, ${ends.length} ends, ${axes.length} axes and ${steps.length} steps`,
-    );
+    call.fail('needs as many ends, axes and steps as starts');
   const cuts = axes.map((axis, n) => {
     const step = steps[n];
     if (step === 0) call.fail('has a step of 0');

@@ -23,9 +23,7 @@ function dequantized(call: NodeCall, { K, N, bits, block }: QuantizedMatrix): Fl
   const rowBytes = isPacked ? Math.ceil(groups / 2) : groups;
   const isWrong = zeros && zeros.length !== N * rowBytes;
   if (codes.length !== (N * groups * block * bits) / 8 || factor.length !== N * groups || isWrong)
-    call.fail(
-      `has ${codes.length} bytes, ${factor.length} scales and ${zeros?.length ?? 'no'} zero points for ${N} × ${groups} groups of ${block}`,
-    );
+    call.fail(`has weights, scales or zero points that do not fit ${N} × ${groups} groups of ${block}`);
   const zero = (n: number, g: number): number => {
     if (!zeros) return bits === 4 ? 8 : 128;
     return isPacked ? nibble(zeros, 2 * n * rowBytes + g) : zeros[n * rowBytes + g];
