@@ -53,8 +53,8 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
       return engineKernels.withKernels(variant, kernels => onKernels(given, kernels));
     };
     if (workers && multiplications >= WORTH_THREADS && workers.pool !== null) {
-      // The workers use operands and results in the memory of the kernels in place, and the caller may release
-      // them in the meantime.
+      // The workers use operands and results in the memory of the kernels in place, and the caller may
+      // release them in the meantime.
       const pass = onWorkers(workers, problem, operands, onThreads, here);
       return pass.finally(holdResident(tensorsIn([operands, into])));
     }

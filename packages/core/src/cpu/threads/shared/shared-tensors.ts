@@ -128,7 +128,9 @@ export function receivers<R extends object>(
   return Object.fromEntries(Object.entries(results).map(receiver)) as R;
 }
 
-/** Copies the values of results to the tensors that the caller gets for them, unless they were written there. */
+/**
+ * Copies the values of results to the tensors that the caller gets for them, unless they were written there.
+ */
 export function deliver<R extends object>(results: R, targets: R): void {
   for (const [name, t] of Object.entries(results)) {
     const target = (targets as Readonly<Record<string, Tensor>>)[name];
