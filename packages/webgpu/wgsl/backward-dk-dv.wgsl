@@ -369,6 +369,7 @@ fn main(
         ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
       }
 
+      // dV += Pᵀ·dO, dK += dSᵀ·Q
       weights[ty * 4u + 0u][tx] = weight_vectors[0];
       weights[ty * 4u + 1u][tx] = weight_vectors[1];
       weights[ty * 4u + 2u][tx] = weight_vectors[2];

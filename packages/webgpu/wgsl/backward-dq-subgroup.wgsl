@@ -425,6 +425,7 @@ fn main(
       ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
     }
 
+    // dQ += dS·K
     {
       let weights = mat4x4f(ds_vectors[0], ds_vectors[1], ds_vectors[2], ds_vectors[3]);
       if (subgroupAny(!full_tile && k_non_finite)) {

@@ -329,6 +329,7 @@ fn main(
       ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
     }
 
+    // dQ += dS·K
     weights[tx * 4u + 0u][ty] = vec4f(ds_vectors[0][0], ds_vectors[1][0], ds_vectors[2][0], ds_vectors[3][0]);
     weights[tx * 4u + 1u][ty] = vec4f(ds_vectors[0][1], ds_vectors[1][1], ds_vectors[2][1], ds_vectors[3][1]);
     weights[tx * 4u + 2u][ty] = vec4f(ds_vectors[0][2], ds_vectors[1][2], ds_vectors[2][2], ds_vectors[3][2]);

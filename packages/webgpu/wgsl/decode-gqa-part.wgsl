@@ -200,6 +200,7 @@ fn main(
     return;
   }
 
+  // One tile of queries
   let part = group % P.parts;
   let n = group / P.parts;
   let tile = P.tiles - 1u - n % P.tiles;

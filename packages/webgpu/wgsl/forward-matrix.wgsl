@@ -248,6 +248,7 @@ fn main(
     return;
   }
 
+  // One tile of queries
   let n = group;
   let tile = P.tiles - 1u - n % P.tiles;
   let h = (n / P.tiles) % P.head_groups;

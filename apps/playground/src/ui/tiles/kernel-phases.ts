@@ -26,7 +26,7 @@ const marks: Readonly<Record<Phase, string>> = {
   weights: "// P = e^(S − m')",
   sum: "// l' = e^(m − m') · l + rowsum(P)",
   output: "// O' = e^(m − m') · O + P·V",
-  lanes: '// l of all lanes',
+  lanes: '// l of all keys',
   store: '// o = O / l',
 };
 

@@ -147,9 +147,7 @@ describe('a tile is refused with a reason', () => {
       });
     expect(reasonOf(8)).toBeNull();
     expect(reasonOf(8, { features: [] })).toMatch(/needs the feature subgroup-size-control/);
-    expect(reasonOf(8, { subgroupMinSize: 16 })).toMatch(
-      /subgroups of 8 lanes, but the device's have 16 to 32/,
-    );
+    expect(reasonOf(8, { subgroupMinSize: 16 })).toMatch(/subgroups of 8 lanes/);
     expect(reasonOf(64)).toMatch(/subgroups of 64 lanes/);
     expect(reasonOf(16)).toMatch(/a multiple of 16 lanes, its subgroupSize, got 24/);
   });

@@ -177,6 +177,7 @@ export function gradientTile(
     ${before}
     ${compute(full, sums)}
 
+    // ${variable === 'i0' ? 'dV += Pᵀ·dO, dK += dSᵀ·Q' : 'dQ += dS·K'}
     ${backend.accumulate(products, sums)}`,
         },
         products,

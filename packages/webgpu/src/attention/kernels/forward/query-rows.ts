@@ -54,7 +54,8 @@ export function queryRows(
       ...{ side: 'q', rows: rows / heads, reversed: true },
     },
     uniforms: u32Uniforms({ tiles, head_groups, ...(!isOne && { row_heads: heads }) }),
-    declare: `${parts > 1 ? 'let part = group % P.parts;' : ''}
+    declare: `// One tile of queries
+  ${parts > 1 ? 'let part = group % P.parts;' : ''}
   let n = ${parts > 1 ? 'group / P.parts' : 'group'};
   let tile = P.tiles - 1u - n % P.tiles;
   let h = (n / P.tiles) % P.head_groups${isOne ? '' : ' * P.row_heads'};

@@ -27,7 +27,7 @@ export const subgroupMatMulKind: TileKind<SubgroupMatMulShape, MatMulTile> = {
   brokenRule: ({ lanes, columns, group }) =>
     isCount(lanes / group) && isCount((4 * columns) / group)
       ? null
-      : `must have a multiple of ${group} lanes and a multiple of ${group / 4} columns for groups of ${group}`,
+      : `must have multiples of ${group} lanes and of ${group / 4} columns`,
   describe: ({ lanes, columns, group }) => `subgroup, ${lanes} lanes, ${columns} columns, group ${group}`,
   tile: shape => ({
     ...{ ...tileSize(shape), lanes: shape.lanes, depth: 4, parts: [subgroupLane] },

@@ -27,7 +27,7 @@ export const workgroupMatMulKind: TileKind<WorkgroupMatMulShape, MatMulTile> = {
   brokenRule: ({ tx, ty, rows, columns, depth }) =>
     [tx, ty, rows, columns, depth / 4].every(isCount)
       ? null
-      : `must have whole numbers of lanes and blocks, and a depth that is a multiple of 4, got depth ${depth}`,
+      : `must have whole numbers of lanes and blocks, and a depth that is a multiple of 4, got ${depth}`,
   describe: ({ tx, ty, rows, columns, depth }) =>
     `workgroup, ${tx} × ${ty} lanes, ${rows} × ${columns} blocks, depth ${depth}`,
   tile: shape => ({
