@@ -92,8 +92,8 @@ test.each([
 test('shapes without a possible kernel break a rule', () => {
   const subgroup = { kind: 'subgroup', lanes: 8, columns: 4, group: 8 } as const;
   expect(subgroupMatMulKind.brokenRule(subgroup)).toBeNull();
-  expect(subgroupMatMulKind.brokenRule({ ...subgroup, lanes: 6 })).toMatch(/a multiple of 8 lanes/);
-  expect(subgroupMatMulKind.brokenRule({ ...subgroup, columns: 3 })).toMatch(/a multiple of 2 columns/);
+  expect(subgroupMatMulKind.brokenRule({ ...subgroup, lanes: 6 })).toMatch(/multiples of 8 lanes/);
+  expect(subgroupMatMulKind.brokenRule({ ...subgroup, columns: 3 })).toMatch(/and of 2 columns/);
   const workgroup = { tx: 8, ty: 8, rows: 2, columns: 2, depth: 16 };
   expect(workgroupMatMulKind.brokenRule(workgroup)).toBeNull();
   expect(workgroupMatMulKind.brokenRule({ ...workgroup, depth: 6 })).toMatch(/multiple of 4, got 6/);
