@@ -33,7 +33,7 @@ export interface Team {
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
 const SPINS = 2000;
 
-/** What the workers of a region know: the memory, its size, and the number of loops. */
+/** The memory that the workers of a region know, its size, and the number of loops that they know. */
 interface KnownState {
   readonly memory: WebAssembly.Memory;
   readonly memoryNumber: number;

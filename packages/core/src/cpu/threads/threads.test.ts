@@ -252,7 +252,7 @@ describe('prepared attention whose results are in the memory of the engine', () 
   const run = async (problem: AttentionProblem | BackwardProblem, tensors: object): Promise<void> =>
     engine.prepareAttention?.(problem).run({ ...tensors } as Readonly<Record<string, Tensor>>);
 
-  test('writes them in place, in interleaved tensors too, and leaves what is between them', async () => {
+  test('writes results in place, also interleaved ones, and leaves the elements between them', async () => {
     const { o, lse } = await engine.sdpa(q, k, v, { causal: true });
     const expected = await engine.sdpaBackward({ q, k, v, o, lse, dO }, { causal: true });
     /** Four tensors like q, with the rows of a position next to each other: (B, S, 4, H, D). */

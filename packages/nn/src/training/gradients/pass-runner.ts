@@ -20,7 +20,7 @@ export interface PassNumbers {
   readonly lossScale: number | null;
 }
 
-/** What a pass computes, and from what. Without a step, nothing is dropped. */
+/** The inputs and outputs of a pass. Without a step, nothing is dropped. */
 export interface PassOptions<T extends TensorDesc> extends Partial<PassNumbers> {
   /** The number of earlier passes in the step. */
   readonly part?: number | undefined;

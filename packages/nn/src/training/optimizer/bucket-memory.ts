@@ -19,7 +19,7 @@ export interface BucketMemory<T> {
   readonly roles: ReadonlyMap<string, FlatTensor<T>>;
 }
 
-/** What the memory of buckets holds at first. */
+/** The values from which the memory of buckets is filled. */
 export interface InitialState<T> {
   /** The parameters by name, in the dtypes of the model. */
   readonly values: ReadonlyMap<string, T>;

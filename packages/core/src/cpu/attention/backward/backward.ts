@@ -23,7 +23,7 @@ export interface BackwardResults {
   readonly dCaptures: Readonly<Record<string, Tensor>> | null;
 }
 
-/** What backward writes to: existing tensors for gradients, and memory for sums. */
+/** The storage that backward writes to: existing tensors for gradients, and memory for sums. */
 export interface BackwardTargets {
   readonly into?: Readonly<Partial<Record<'dq' | 'dk' | 'dv' | 'dbias', Tensor>>>;
   readonly allocateBytes?: AllocateBytes;

@@ -108,7 +108,7 @@ export function zeros(buffer: SharedArrayBuffer): SharedArrayBuffer {
 const PAGE = 4096;
 
 /**
- * The tensors outside shared memory that the caller gets for results: those of `into`, else new tensors.
+ * The tensors that the caller gets for results: those of `into`, else new tensors outside shared memory.
  * Values that are not tensors stay. Each page of a new tensor is written to, because hosts commit memory only
  * then, which takes longer than the later copy.
  */
