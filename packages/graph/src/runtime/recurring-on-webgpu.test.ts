@@ -181,6 +181,20 @@ test('a repeated run with new numbers makes no buffer and no bind group', async 
   ctx.destroy();
 });
 
+test('a seed of dropout that is the same in every call is not read back', async () => {
+  const { engine } = await sharedGpu();
+  const download = vi.fn(engine.download);
+  const dropout = { p: 0.5, seed: 3n, offset: 1n };
+  const dropped = ({ x }: Readonly<Record<'x', Variable>>) => attention(x, x, x, { dropout });
+  const watched: TensorEngine<GpuTensor> = { ...engine, download };
+  const run = compile(watched, dropped, { x: shape });
+  const x = filled(shape, 1);
+  const expected = await compile(cpuEngine(), dropped, { x: shape })({ x });
+  for (let round = 0; round < 2; round++) await expectSame(engine, [await run({ x })], [expected]);
+  expect(download).not.toHaveBeenCalled();
+  run.release();
+});
+
 test('a scale that a score mod also captures is read from the tensor of the run', async () => {
   const { engine } = await sharedGpu();
   const g = new Graph();

@@ -67,7 +67,9 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   const names = Object.keys(specs);
   const compiled = graph.compile(engine, options);
   const uploads = new Uploads(engine);
-  const fixed = [...constants].map(([id, value]) => [id, uploads.of(value)] as const);
+  // 64-bit numbers, such as seeds, stay on the host: attention would read them back in each call.
+  const isWord = ({ dtype, data }: Tensor): boolean => dtype === 'u32' && data.length === 2;
+  const fixed = [...constants].map(([id, value]) => [id, isWord(value) ? value : uploads.of(value)] as const);
   /** The number of calls that have not ended. They read the constants, even after `release`. */
   let calls = 0;
   let isReleased = false;
