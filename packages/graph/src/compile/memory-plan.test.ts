@@ -56,6 +56,15 @@ test('temporaries of two dtypes, or that a step needs at once, have different me
   ]);
 });
 
+test('on a device, nearby steps do not overwrite small temporaries that other steps read', () => {
+  const inTurn = (length: number, steps: number): Program =>
+    programOf(Array.from({ length: steps }, (_, n) => ({ length, first: n, last: n })));
+  const slotsOf = (length: number, onDevice: boolean): number =>
+    planMemory(inTurn(length, 30), onDevice).slots.length;
+  expect([slotsOf(2 ** 16, false), slotsOf(2 ** 16, true)]).toEqual([1, 9]);
+  expect(slotsOf(2 ** 16 + 1, true)).toBe(1);
+});
+
 test('no temporary overlaps another one in time and memory, and every slot is large enough', () => {
   let state = 1;
   const random = (n: number): number => {

@@ -16,6 +16,11 @@ export interface MemoryPlan {
   readonly bytes: number;
 }
 
+/** The largest temporary, in elements, whose memory a device leaves unused for `UNUSED_STEPS`. */
+const MAX_UNUSED = 2 ** 16;
+/** The number of steps after the last use of small temporaries in which their memory is not used. */
+const UNUSED_STEPS = 8;
+
 /** The first and last step that access a temporary or a view of it. */
 interface Lifetime {
   readonly first: number;
@@ -27,8 +32,11 @@ interface Lifetime {
  * largest are assigned first, so that a slot is as long as its first temporary and need not grow: "greedy by
  * size for shared objects" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference
  * (2020).
+ * @param onDevice whether a device runs the program. Steps that do not depend on each other, such as the
+ * products for q, k and v of one token, can share a dispatch, but not if one overwrites what another one
+ * reads. Therefore the memory of small temporaries is not used again at once.
  */
-export function planMemory(program: Program): MemoryPlan {
+export function planMemory(program: Program, onDevice = false): MemoryPlan {
   const slots: Slot[] = [];
   /** The lifetimes in each slot, in order of time. */
   const livesIn: Lifetime[][] = [];
@@ -37,6 +45,7 @@ export function planMemory(program: Program): MemoryPlan {
     .map(([value, life]) => ({ value, life, length: elementsSpanned(program.values[value].desc) }))
     .sort((a, b) => b.length - a.length);
   for (const { value, life, length } of temporaries) {
+    if (onDevice && length <= MAX_UNUSED) life.last += UNUSED_STEPS;
     const { dtype } = program.values[value].desc;
     const free = slots.findIndex((slot, n) => slot.dtype === dtype && isFree(livesIn[n], life));
     const at = free < 0 ? slots.push({ dtype, length }) - 1 : free;

@@ -1,4 +1,4 @@
-import { copyTensor, Tensor, type TensorDesc } from '@tilewise/core';
+import { bytesSpanned, copyTensor, Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { isScalarValue } from '../ir/tensor/scalar.ts';
@@ -15,6 +15,12 @@ import { traced } from './traced.ts';
 /** The tensors of a graph by id: the checked bindings and the intermediate results. */
 type GraphTensors<T> = Map<number, Bindable<T>>;
 
+/**
+ * The largest result that is kept for the next run after it has been read back, in bytes: larger ones would
+ * hold much memory.
+ */
+const MAX_RESULT_BYTES = 2 ** 20;
+
 /** Runs the partitions of a graph one after another. */
 export interface PartitionRunner<T> {
   /**
@@ -25,7 +31,7 @@ export interface PartitionRunner<T> {
   run(tensors: GraphTensors<T>, onHost: ReadonlyMap<number, Tensor>): Promise<Record<number, T>>;
   /** Prepares all partitions; returns a function that records them in an encoder, in one recording. */
   prepareEncode(tensors: GraphTensors<T>): (target: object) => void;
-  /** Frees the uploads that are kept for the next run. */
+  /** Frees the uploads and results that are kept for the next run. */
   release(): void;
 }
 
@@ -39,6 +45,8 @@ export function createPartitionRunner<T extends TensorDesc>(
   /** Tensors that the partitions write. */
   const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
   const lastUploads = new LastUploads(engine);
+  /** Results of the last run that were read back, by id: with the same tensors, steps stay bound to them. */
+  const lastResults = new Map<number, T>();
 
   /** The tensors that a partition reads and writes, by id. */
   const endsOf = (partition: CompiledPartition<T>, tensors: GraphTensors<T>): Record<number, Bindable<T>> =>
@@ -99,6 +107,7 @@ export function createPartitionRunner<T extends TensorDesc>(
 
   return {
     async run(tensors, onHost) {
+      for (const [id, last] of lastResults) if (onHost.has(id)) tensors.set(id, last);
       const unbound = outputs.filter(({ id }) => !tensors.has(id));
       const copies: Promise<Tensor>[] = [];
       const readBack = (): void => {
@@ -113,7 +122,9 @@ export function createPartitionRunner<T extends TensorDesc>(
         const found = await Promise.all(copies);
         for (const [n, [id, given]] of [...onHost].entries()) {
           copyTensor(found[n], given);
-          engine.release(tensors.get(id) as T);
+          const tensor = tensors.get(id) as T;
+          if (bytesSpanned(tensor) > MAX_RESULT_BYTES) engine.release(tensor);
+          else lastResults.set(id, tensor);
         }
       });
       const results: Record<number, T> = {};
@@ -126,6 +137,9 @@ export function createPartitionRunner<T extends TensorDesc>(
       return target =>
         engine.recording?.encode(target, () => runAll(records.map(record => () => record(target))));
     },
-    release: () => lastUploads.release(),
+    release() {
+      lastUploads.release();
+      for (const tensor of lastResults.values()) engine.release(tensor);
+    },
   };
 }

@@ -1,10 +1,17 @@
 import { InvalidArgumentError } from '@tilewise/core';
 import type { BoundWork } from '@tilewise/core/primitive';
-import { checkNotDestroyed, type GpuTensor, memoryState } from './memory/gpu-tensor.ts';
+import { checkNotDestroyed, type GpuTensor, type MemoryState, memoryState } from './memory/gpu-tensor.ts';
 import { isUnaligned } from './memory/tensor-storage.ts';
-import type { KernelPlan } from './plan/kernel-plan.ts';
+import type { KernelPlan, PlanRun } from './plan/kernel-plan.ts';
 import type { PlanBuffer } from './plan/plan-tensors.ts';
 import type { Recorder } from './recorder.ts';
+
+/** Kernels that are bound to tensors, to be recorded any number of times. */
+export interface RecordedWork extends BoundWork {
+  readonly planned: PlanRun;
+  /** The memory of the tensors, with the names of the tensors in errors. */
+  readonly states: readonly (readonly [name: string, state: MemoryState])[];
+}
 
 /** Kernels that an engine records any number of times, on tensors with any start. */
 export interface RecordedPlans<Options> {
@@ -16,7 +23,7 @@ export interface RecordedPlans<Options> {
    */
   run(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): void;
   /** Prepares further for runs on certain tensors. Throws as `run`, and so do the runs. */
-  bind(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): BoundWork;
+  bind(tensors: Readonly<Record<string, GpuTensor>>, workspace?: GpuTensor, options?: Options): RecordedWork;
   release(): void;
 }
 
@@ -73,8 +80,9 @@ export function recordedPlans<Options>(
     }
     const buffers: Record<string, PlanBuffer> = { ...tensors };
     if (workspace) buffers.workspace = { buffer: workspace.buffer, offset: workspace.byteOffset };
+    const planned = plan.prepare(buffers, options);
     const recorded = {
-      run: plan.prepare(buffers, options),
+      run: planned,
       afterwards() {
         if (!isCallersToo) plan.retire();
       },
@@ -84,6 +92,7 @@ export function recordedPlans<Options>(
       ([name, tensor]) => [argumentOf[name] ?? name, memoryState(tensor)] as const,
     );
     return {
+      ...{ planned, states },
       run() {
         for (const [name, state] of states) checkNotDestroyed(name, state);
         isCallersToo ||= recorder.isCallers;

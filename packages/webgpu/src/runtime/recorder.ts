@@ -5,11 +5,11 @@ import { type OpenBatch, workQueue } from '../device/work-queue.ts';
 import type { GpuMemory } from './memory/gpu-memory.ts';
 import type { GpuTensor } from './memory/gpu-tensor.ts';
 import type { RecordedCopy, SubmittedCopy } from './memory/read-back.ts';
-import type { PlanRun } from './plan/kernel-plan.ts';
+import type { ReadyRun } from './plan/kernel-plan.ts';
 
 /** A run that an engine records, with its follow-up. */
 interface RecordedRun {
-  readonly run: PlanRun;
+  readonly run: ReadyRun;
   /** Called once the run is submitted. */
   afterwards(): void;
 }

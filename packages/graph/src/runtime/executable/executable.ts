@@ -1,12 +1,12 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
-import type { BoundWork, TensorEngine } from '@tilewise/core/primitive';
+import type { TensorEngine } from '@tilewise/core/primitive';
 import { fitToKernels } from '../../compile/attention/fit-to-kernels.ts';
 import type { Program } from '../../ir/program/program.ts';
-import { noWork } from '../steps/recurring-work.ts';
 import type { BoundTensors } from './bound-tensors.ts';
 import { createChanges } from './changes.ts';
 import { createHostNumbers } from './host-numbers.ts';
+import { type JoinedSteps, joinSteps } from './joined-steps.ts';
 import { prepareSteps } from './prepared-program.ts';
 import { createRunContexts } from './run-contexts.ts';
 import { createStepRunner } from './step-runner.ts';
@@ -57,17 +57,27 @@ export function prepareProgram<T extends TensorDesc>(
   const { runStep, runFrom } = createStepRunner(engine, program.steps, steps, changes);
   const needed = steps.flatMap(step => step.numbers);
   const areRecorded = steps.every(step => step.isRecorded);
-  /** The work of all steps on the tensors of the last run. */
-  let whole: BoundWork | null = null;
+  /** The joined works of steps on the tensors of the last run, by the index of their first step. */
+  let joined: readonly (JoinedSteps | undefined)[] = [];
+  /** The number of steps that had bound work when works were joined. */
+  let boundSteps = 0;
 
   const isRecordable = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
 
-  /** Joins the work of all steps; null if a step has no bound work, or if the engine joins none. */
-  function joinWork(): BoundWork | null {
-    const works = steps.flatMap(({ work }) => work ?? []);
-    if (works.length < steps.length) return null;
-    return engine.primitives.join?.(works.filter(work => work !== noWork)) ?? null;
+  /** Begins a run; returns whether every step last ran on these tensors. */
+  function begin(bound: BoundTensors<T>): boolean {
+    const isRepeated = changes.begin(bound);
+    const count = isRepeated ? steps.filter(({ work }) => work).length : 0;
+    if (count !== boundSteps) unjoin();
+    if (count > 0 && joined.length === 0) joined = joinSteps(engine.primitives, steps);
+    boundSteps = count;
+    return isRepeated;
+  }
+
+  function unjoin(): void {
+    for (const own of joined) own?.work.release();
+    joined = [];
   }
 
   function prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null {
@@ -80,14 +90,19 @@ export function prepareProgram<T extends TensorDesc>(
       };
     }
     return () => {
-      const isRepeated = changes.begin(bound);
-      for (let n = 0; n < steps.length; n++) runStep(n, { context, isRepeated });
+      const isRepeated = begin(bound);
+      for (let n = 0; n < steps.length; ) {
+        const own = joined[n];
+        own?.work.run();
+        if (!own) runStep(n, { context, isRepeated });
+        n = own?.end ?? n + 1;
+      }
     };
   }
 
   function unbind(): void {
+    unjoin();
     for (const step of steps) step.unbind?.();
-    whole = null;
     changes.release();
     contexts.clear();
   }
@@ -104,10 +119,10 @@ export function prepareProgram<T extends TensorDesc>(
         if (work) engine.batch(work);
         return work !== null;
       }
-      const isRepeated = changes.begin(bound);
-      whole = isRepeated ? (whole ?? joinWork()) : null;
-      if (whole && !trace) {
-        whole.run();
+      const isRepeated = begin(bound);
+      const [whole] = joined;
+      if (whole?.end === steps.length && !trace) {
+        whole.work.run();
         return true;
       }
       return runFrom(0, { context: contexts.of(bound), isRepeated, trace });

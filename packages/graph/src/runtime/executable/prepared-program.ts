@@ -24,7 +24,7 @@ export function prepareSteps<T extends TensorDesc>(
   engine: TensorEngine<T>,
   program: Program,
 ): PreparedProgram<T> {
-  const plan = planMemory(program);
+  const plan = planMemory(program, engine.recording !== undefined);
   const constants = new Map<number, T>();
   const steps: PreparedStep<T>[] = [];
   const scratch = new Scratch(engine);

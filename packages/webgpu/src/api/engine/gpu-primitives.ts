@@ -11,8 +11,9 @@ import { demandSupport, support } from '../../device/support.ts';
 import { byName, outputName, type PrimitiveTensors } from '../../primitive/access/primitive-tensors.ts';
 import { kernelsOf } from '../../primitive/kernels-of.ts';
 import type { GpuContext } from '../../runtime/context.ts';
+import type { joinedWork } from '../../runtime/joined/joined-work.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
-import { recordedPlans } from '../../runtime/recorded-plans.ts';
+import { type RecordedWork, recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';
 
 /** The primitives on a context's device. */
@@ -33,8 +34,21 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
     if (unfit.length > 0) return support(unfit);
     return support(ctx.planReasons(partsOf(primitive, { inputs, outputs, unaligned: new Set() })));
   };
+  let joined: typeof joinedWork | Promise<void> | undefined;
   return {
     checkSupport,
+    join(works) {
+      // A trace times single kernels.
+      if (ctx.trace) return null;
+      // The code is loaded when work first recurs.
+      joined ??= import('../../runtime/joined/joined-work.ts').then(
+        module => {
+          joined = module.joinedWork;
+        },
+        () => {},
+      );
+      return typeof joined === 'function' ? joined(ctx, recorder, works as RecordedWork[]) : null;
+    },
     prepare(primitive, inputs, outputs) {
       checkPrimitive(primitive, inputs, outputs);
       demandSupport(checkSupport(primitive, inputs, outputs).reasons);

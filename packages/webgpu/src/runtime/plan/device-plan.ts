@@ -15,8 +15,8 @@ import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
 import { checkAliasing, shareResults } from './aliasing.ts';
 import { type BoundTensor, bindSlice } from './bind-slice.ts';
-import { type BoundDispatch, type Dispatch, encodeTimeNumber } from './dispatch.ts';
-import type { KernelPlan, PlanInputs, PlanParts, PlanRun } from './kernel-plan.ts';
+import { type BoundDispatch, type Dispatch, encodeTimeNumber, type PlanInputs } from './dispatch.ts';
+import type { KernelPlan, PlanParts, PlanRun } from './kernel-plan.ts';
 import { ParameterBuffers } from './parameter-buffers.ts';
 import { areCompiled, compile, compileAll } from './pipelines.ts';
 import { type PlanLayout, planLayout } from './plan-layout.ts';
@@ -102,16 +102,19 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     const prepared = this.#preparedOn(buffers, others);
     const { slices, calls, kernels, read, written } = prepared;
     const { device } = this.#memory;
+    const parametersOf = (call: BoundDispatch): ArrayBuffer =>
+      packUniforms(call.kernel.uniforms, value =>
+        encodeTimeNumber(value, call, this.#layout, slices, inputs),
+      );
     return {
-      buffers: prepared.buffers,
-      written,
+      ...{ buffers: prepared.buffers, read, written, calls, parametersOf },
       isCompiled() {
         prepared.isCompiled ||= areCompiled(device, kernels);
         return prepared.isCompiled;
       },
       compile: () => compileAll(device, kernels),
       encode: pass => {
-        for (const call of calls) this.#dispatch(pass, call, slices, inputs);
+        for (const call of calls) this.#dispatch(pass, call, inputs, parametersOf);
         touch(read, written);
       },
     };
@@ -240,17 +243,19 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     return bindSlice(this.#memory, this.#layout, slices, binding, elements);
   }
 
-  #dispatch(pass: ComputePass, call: BoundDispatch, slices: Slices, inputs: PlanInputs | undefined): void {
+  #dispatch(
+    pass: ComputePass,
+    call: BoundDispatch,
+    inputs: PlanInputs | undefined,
+    parametersOf: PlanRun['parametersOf'],
+  ): void {
     const { device } = this.#memory;
     const { kernel, split, parameters, bound } = call;
     call.compiled ??= compile(device, kernel);
     const { pipeline, layout } = call.compiled;
     let { last } = call;
     if (!last || last.parameters !== parameters.newest || last.inputs !== inputs) {
-      const uniforms = packUniforms(kernel.uniforms, value =>
-        encodeTimeNumber(value, call, this.#layout, slices, inputs),
-      );
-      const own = parameters.get(uniforms);
+      const own = parameters.get(parametersOf(call));
       const resources = [own, ...bound.map(({ resource }) => resource)];
       const entries = resources.map((resource, binding) => ({ binding, resource }));
       const group =

@@ -2,11 +2,13 @@ import type { DispatchSplit } from '../../codegen/dispatch-splits.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { type EncodeTimeValue, gatheredTensor } from '../../codegen/shader-part.ts';
 import type { BoundTensor } from './bind-slice.ts';
-import type { PlanInputs } from './kernel-plan.ts';
 import type { ParameterBuffers } from './parameter-buffers.ts';
 import type { CompiledKernel } from './pipelines.ts';
 import type { PlanLayout } from './plan-layout.ts';
 import type { Slices } from './plan-slices.ts';
+
+/** The numbers that a call of `encode` sets, by name. */
+export type PlanInputs = Readonly<Record<string, number>>;
 
 /** One dispatch of a plan. */
 export interface Dispatch {

@@ -1,6 +1,7 @@
 import type { KernelParts, KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
 import type { ComputePass } from '../../device/compute-pass.ts';
+import type { BoundDispatch, PlanInputs } from './dispatch.ts';
 import type { ExpectedTensor, PlanBuffer, PlanTensor } from './plan-tensors.ts';
 
 /**
@@ -65,8 +66,8 @@ export interface KernelPlan<Options> {
   destroy(): void;
 }
 
-/** A run of a plan on tensors that have been checked. */
-export interface PlanRun {
+/** Work that is ready to be recorded. */
+export interface ReadyRun {
   /** Whether all kernels of the run are compiled, so that `encode` compiles nothing. */
   isCompiled(): boolean;
   /** Compiles the kernels of the run in the background; rejects as `warmUp` does. */
@@ -78,8 +79,15 @@ export interface PlanRun {
   encode(pass: ComputePass): void;
 }
 
-/** The numbers that a call of `encode` sets, by name. */
-export type PlanInputs = Readonly<Record<string, number>>;
+/** A run of a plan on tensors that have been checked. */
+export interface PlanRun extends ReadyRun {
+  /** The bytes that the run reads. */
+  readonly read: readonly ByteRange[];
+  /** The dispatches of the run. */
+  readonly calls: readonly BoundDispatch[];
+  /** The content of the `Params` uniform of a dispatch. */
+  parametersOf(call: BoundDispatch): ArrayBuffer;
+}
 
 /** The parts of a plan. */
 export interface PlanParts<Options> extends KernelParts {

@@ -1,0 +1,114 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
+import type { TensorEngine } from '@tilewise/core/primitive';
+import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
+import { countWork, openGpu, type Work } from '@tilewise/webgpu-host';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  add,
+  attention,
+  compile,
+  matmul,
+  multiply,
+  reshape,
+  sigmoid,
+  type Variable,
+} from '../frontends/functions/index.ts';
+
+let ctx: GpuContext;
+let engine: TensorEngine<GpuTensor>;
+let work: Work;
+beforeAll(async () => {
+  const { adapter } = await openGpu();
+  ctx = await createContext({ adapter });
+  engine = webgpuEngine(ctx);
+  work = countWork(ctx.device);
+});
+afterAll(() => ctx.destroy());
+
+const filled = (shape: readonly number[], seed: number): Tensor =>
+  Tensor.from(
+    Array.from({ length: shape.reduce((n, extent) => n * extent, 1) }, (_, n) => Math.sin(seed + n * n)),
+    shape,
+  );
+
+const square = [16, 16] as const;
+const seedSpec = { shape: [], dtype: 'i64' } as const;
+const specs = { x: [1, 16], wq: square, wk: square, wv: square, wo: square, factor: [], seed: seedSpec };
+type Inputs = Readonly<Record<keyof typeof specs, Variable>>;
+
+/** A layer on one token: three products that do not depend on each other, with a step after each. */
+const layer =
+  (dropped: boolean) =>
+  ({ x, wq, wk, wv, wo, factor, seed }: Inputs) => {
+    const [q, k, v] = [wq, wk, wv].map(w => reshape(multiply(sigmoid(matmul(x, w)), factor), [1, 2, 1, 8]));
+    const o = attention(q, k, v, dropped ? { dropout: { p: 0.5, seed, offset: 1n } } : {});
+    return add(matmul(reshape(o, [1, 16]), wo), x);
+  };
+
+const weights = Object.fromEntries(
+  (['wq', 'wk', 'wv', 'wo'] as const).map((name, n) => [name, filled([16, 16], n + 2)]),
+) as Readonly<Record<'wq' | 'wk' | 'wv' | 'wo', Tensor>>;
+
+/**
+ * Runs a layer with other numbers each time, until its dispatches are fewer: the kernels of several steps are
+ * compiled in the background. Returns the dispatches of the first and of the last run.
+ */
+async function dispatchesOfRuns(dropped: boolean): Promise<readonly [first: number, last: number]> {
+  const run = compile(engine, layer(dropped), specs);
+  const onCpu = compile(cpuEngine({ threads: 1 }), layer(dropped), specs);
+  const result = Tensor.zeros([1, 16]);
+  const uploaded = Object.fromEntries(
+    Object.entries(weights).map(([name, tensor]) => [name, engine.upload(tensor)]),
+  ) as Readonly<Record<keyof typeof weights, GpuTensor>>;
+  let first = 0;
+  for (let n = 0; n < 400; n++) {
+    const numbers = { x: filled([1, 16], n), factor: 1 / (n + 1), seed: BigInt(n) };
+    const before = work.dispatches;
+    await run({ ...uploaded, ...numbers }, [result]);
+    const dispatches = work.dispatches - before;
+    const wanted = (await onCpu({ ...weights, ...numbers })).toFloat32();
+    for (const [i, value] of result.toFloat32().entries()) expect(value).toBeCloseTo(wanted[i], 5);
+    if (n === 0) first = dispatches;
+    if (dispatches < first) {
+      run.release();
+      return [first, dispatches];
+    }
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+  throw new Error(`each of 400 runs took ${first} dispatches`);
+}
+
+test('when the same tensors recur, steps that do not depend on each other share a dispatch', async () => {
+  const [first, last] = await dispatchesOfRuns(false);
+  // The three products are one dispatch instead of three.
+  expect(first - last).toBe(2);
+}, 60_000);
+
+test('so do the steps around attention whose numbers change', async () => {
+  const [first, last] = await dispatchesOfRuns(true);
+  expect(first - last).toBe(2);
+}, 60_000);
+
+test('a result on the host is as in a single run, whatever ran before', async () => {
+  const run = compile(
+    engine,
+    ({ a, b }: Readonly<Record<'a' | 'b', Variable>>) => [add(a, b), multiply(a, b)],
+    {
+      ...{ a: [6], b: [6] },
+    },
+  );
+  const results = [Tensor.zeros([6]), Tensor.zeros([6])];
+  for (let n = 0; n < 5; n++) {
+    const [a, b] = [filled([6], n), filled([6], n + 1)];
+    // In one run, only one of the results is read back.
+    const outputs = n === 2 ? [undefined, results[1]] : results;
+    const [sum, product] = (await run({ a, b }, outputs)) as (Tensor | GpuTensor)[];
+    const values = sum instanceof Tensor ? sum : await engine.download(sum);
+    const [x, y] = [a.toFloat32(), b.toFloat32()];
+    expect([...values.toFloat32()]).toEqual([...x].map((own, i) => Math.fround(own + y[i])));
+    expect(product).toBe(results[1]);
+    expect([...results[1].toFloat32()]).toEqual([...x].map((own, i) => Math.fround(own * y[i])));
+  }
+  run.release();
+});
