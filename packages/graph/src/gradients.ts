@@ -26,6 +26,7 @@ export class GradientGraph extends Graph {
    */
   readonly gradients: ReadonlyMap<number, LogicalTensor>;
 
+  /** Use `gradients`. @internal */
   constructor(source: Graph, seeds: Map<number, LogicalTensor>, gradients: Map<number, LogicalTensor>) {
     super(source.header, source.topology.described.values());
     this.seeds = seeds;

@@ -1,5 +1,7 @@
-import type { ApiExport, ApiMember, ApiModule } from './read-api.ts';
-import type { ApiTag } from './read-members.ts';
+import type { ApiExport, ApiModule } from './api-export.ts';
+import { moduleSummaries } from './module-summaries.ts';
+import type { ApiMember, ApiTag } from './read-members.ts';
+import type { ApiReference } from './read-references.ts';
 
 /** The file name of the page of an import path: `@tilewise/core/cpu` is `core-cpu`. */
 export function pageOf(path: string): string {
@@ -32,12 +34,14 @@ export function apiPage({ path, exports }: ApiModule, api: readonly ApiModule[])
   for (const { name } of exports) places.set(name, `#${anchor(name)}`);
   const parts = sections.flatMap(([kind, heading]) => {
     const ofKind = exports.filter(one => one.kind === kind);
-    return ofKind.length === 0 ? [] : [`## ${heading}`, ...ofKind.map(one => section(one, places))];
+    return ofKind.length === 0 ? [] : [`## ${heading}`, ...ofKind.map(one => section(one, places, path))];
   });
-  return [`# ${path}`, `\`import { … } from '${path}'\``, ...parts].join('\n\n');
+  const summary = moduleSummaries[path] ?? '';
+  return [`# ${path}`, summary, `\`import { … } from '${path}'\``, ...parts].join('\n\n');
 }
 
-function section({ name, signature, docs, tags, members }: ApiExport, places: Links): string {
+function section(one: ApiExport, places: Links, path: string): string {
+  const { name, signature, docs, tags, members, types } = one;
   const prose = (text: string) => markdown(text, places);
   const parameters = tags
     .filter(tag => tag.name === 'param')
@@ -49,7 +53,7 @@ function section({ name, signature, docs, tags, members }: ApiExport, places: Li
     `### ${name} {#${anchor(name)}}`,
     prose(docs),
     `\`\`\`ts\n${signature.trimEnd()}\n\`\`\``,
-    ...typeLinks(name, [signature, ...members.map(member => member.name)].join('\n'), places),
+    ...typeLinks(types, path),
     ...(parameters.length > 0 ? [parameters.join('\n')] : []),
     ...(members.length > 0 ? [memberList(members, prose)] : []),
     ...outcomes(tags, prose),
@@ -57,12 +61,11 @@ function section({ name, signature, docs, tags, members }: ApiExport, places: Li
 }
 
 /** Links to the exported types that a signature names, because code has no links. */
-function typeLinks(own: string, signature: string, places: Links): string[] {
-  // The names in strings are values.
-  const names = new Set(signature.replace(/'[^'\n]*'/g, '').match(/\b[A-Z]\w+/g));
-  const links = [...names]
-    .filter(name => name !== own)
-    .flatMap(name => (places.has(name) ? [`[\`${name}\`](${places.get(name)})`] : []));
+function typeLinks(types: readonly ApiReference[], own: string): string[] {
+  const links = types.map(({ path, name }) => {
+    const page = path === own ? '' : `./${pageOf(path)}`;
+    return `[\`${name}\`](${page}#${anchor(name)})`;
+  });
   return links.length === 0 ? [] : [`**Types** ${links.join(', ')}`];
 }
 
@@ -96,7 +99,7 @@ const anchor = (name: string): string => name.replace(/[A-Z]/g, letter => `_${le
  */
 function markdown(text: string, places: Links): string {
   return text
-    .split(/(```[\s\S]*?```|(?<=^|\n\n) {4}.*(?:\n {4}.*)*|`[^`\n]*`|\{@link[^}]*\})/)
+    .split(/(```[\s\S]*?```|(?<=^|\n\n) {4}.*(?:\n {4}.*)*|`[^`\n]*`|\*\*[^*\n]+\*\*|\{@link[^}]*\})/)
     .map(part => {
       if (part.startsWith('    ')) return `\`\`\`\n${part.replace(/^ {4}/gm, '')}\n\`\`\``;
       const [, target, label] = /^\{@link\s+([\w.]+)\s*\|?\s*([^}]*)\}$/.exec(part) ?? [];
@@ -104,7 +107,7 @@ function markdown(text: string, places: Links): string {
         const place = places.get(target.split('.')[0] ?? target);
         return place ? `[\`${label || target}\`](${place})` : `\`${label || target}\``;
       }
-      if (part.startsWith('`')) return part;
+      if (part.startsWith('`') || part.startsWith('**')) return part;
       return part
         .replace(/</g, '&lt;')
         .replace(/\{\{/g, '&#123;&#123;')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { apiPage, undocumented } from './api-page.ts';
+import { moduleSummaries } from './module-summaries.ts';
 import { readApi } from './read-api.ts';
 
 const api = readApi();
@@ -11,7 +12,15 @@ test('every export of every import path has documentation', () => {
 });
 
 test('an export without documentation is named', () => {
-  const bare = { name: 'f', kind: 'function', signature: 'f()', docs: ' ', tags: [], members: [] } as const;
+  const bare = {
+    name: 'f',
+    kind: 'function',
+    signature: 'f()',
+    docs: ' ',
+    tags: [],
+    members: [],
+    types: [],
+  } as const;
   expect(undocumented([{ path: '@tilewise/x', exports: [bare] }])).toEqual(['@tilewise/x f']);
 });
 
@@ -113,4 +122,48 @@ test('a page has the formulas of an export unchanged', () => {
   const page = reference ? apiPage(reference, api) : '';
   expect(page).toMatch(/\n```\nx_ij = scale · q_i·k_j .*\n(.*\n)*?```\n/);
   expect(page).not.toContain('q\\_i');
+});
+
+test('every page begins with what its import path is for', () => {
+  expect(Object.keys(moduleSummaries).sort()).toEqual(api.map(({ path }) => path).sort());
+  const philox = api.find(({ path }) => path === '@tilewise/philox');
+  expect(philox ? apiPage(philox, api) : '').toMatch(
+    /^# @tilewise\/philox\n\nRandom numbers and dropout masks/,
+  );
+});
+
+test('a type parameter or a type that is not exported is not linked to an export of the same name', () => {
+  const webgpu = api.find(({ path }) => path === '@tilewise/webgpu');
+  const types = (name: string) => webgpu?.exports.find(one => one.name === name)?.types ?? [];
+  expect(types('TileChoice').map(({ name }) => name)).toEqual(['TileRole', 'Tile']);
+  expect(types('GpuTensor').map(({ name }) => name)).not.toContain('Place');
+  expect(types('checkSupport')).toContainEqual({ path: '@tilewise/core', name: 'Support' });
+});
+
+test('a signature has no internal members', () => {
+  const webgpu = api.find(({ path }) => path === '@tilewise/webgpu');
+  const signature = webgpu?.exports.find(({ name }) => name === 'GpuContext')?.signature;
+  expect(signature).toMatch(/^class GpuContext .*\{\n {2}readonly tiles: TileSelector \| undefined;\n\}$/);
+});
+
+test('bold text of a doc comment is bold', () => {
+  const core = api.find(({ path }) => path === '@tilewise/core');
+  expect(core ? apiPage(core, api) : '').toContain('its diagonal key, **excluding** the diagonal key');
+});
+
+test('an operation has its operands, options and dtypes', () => {
+  const ops = api.find(({ path }) => path === '@tilewise/graph/ops');
+  const [, matmul = ''] = (ops ? apiPage(ops, api) : '').split('### matmul {#matmul}');
+  expect(matmul).toContain(`function matmul(
+  src: Operand,
+  weights: Operand,
+  bias?: Operand,
+  options?: OptionsOf<'MatMul'>
+): Variable;`);
+  expect(matmul).toContain('- `src`: f32, bf16 or f16.\n- `weights`: of the dtype of `src`.');
+  expect(matmul).toContain('- `options.transposeB`: a boolean; default: `false`.');
+  expect(matmul).toContain(
+    '**Types** [`Operand`](#_operand), [`OptionsOf`](#_options_of), [`Variable`](#_variable)',
+  );
+  expect(matmul).toContain('**Returns** f32, bf16 or f16.');
 });

@@ -2,35 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript-5.9';
-import {
-  type ApiMember,
-  type ApiTag,
-  documentationOf,
-  hiddenMembersOf,
-  membersOf,
-  tagsOf,
-} from './read-members.ts';
-
-export type { ApiMember } from './read-members.ts';
+import type { ApiExport, ApiModule } from './api-export.ts';
+import { describeOperations } from './operation-functions.ts';
+import { documentationOf, hiddenMembersOf, membersOf, tagsOf } from './read-members.ts';
+import { type ApiReference, referencesOf } from './read-references.ts';
+import { signatureOf } from './read-signature.ts';
 
 const packages = fileURLToPath(new URL('../../../../packages', import.meta.url));
-
-/** One exported name: its declarations as TypeScript, without comments, and its documentation as Markdown. */
-export interface ApiExport {
-  readonly name: string;
-  readonly kind: 'function' | 'class' | 'interface' | 'type' | 'constant' | 'namespace';
-  readonly signature: string;
-  readonly docs: string;
-  readonly tags: readonly ApiTag[];
-  readonly members: readonly ApiMember[];
-}
-
-/** The exports of one import path. */
-export interface ApiModule {
-  /** The import path, such as `@tilewise/core/cpu`. */
-  readonly path: string;
-  readonly exports: readonly ApiExport[];
-}
 
 interface Manifest {
   readonly name: string;
@@ -75,12 +53,17 @@ export function readApi(): ApiModule[] {
     if (!module) throw new Error(`${path}: ${file} is missing or exports nothing; build the packages first`);
     return { path, symbols: checker.getExportsOfModule(module) };
   });
-  const exported = new Set(
-    modules.flatMap(({ symbols }) => symbols.map(symbol => declared(checker, symbol))),
-  );
+  const places = new Map<ts.Symbol, ApiReference[]>();
+  for (const { path, symbols } of modules) {
+    for (const symbol of symbols) {
+      const own = declared(checker, symbol);
+      places.set(own, [...(places.get(own) ?? []), { path, name: symbol.name }]);
+    }
+  }
+  const described = describeOperations(readFileSync(join(packages, 'graph/OPERATIONS.md'), 'utf8'));
   return modules.map(({ path, symbols }) => {
     const exports = symbols
-      .map(symbol => readExport(checker, symbol, exported))
+      .map(symbol => described(readExport(checker, symbol, places, path)))
       .sort((a, b) => a.name.localeCompare(b.name));
     return { path, exports };
   });
@@ -92,14 +75,18 @@ const declared = (checker: ts.TypeChecker, exported: ts.Symbol): ts.Symbol =>
 
 const isOurs = (file: string): boolean => file.startsWith(packages);
 
-const printer: ts.Printer = ts.createPrinter({ removeComments: true });
-
-function readExport(checker: ts.TypeChecker, exported: ts.Symbol, others: ReadonlySet<ts.Symbol>): ApiExport {
+function readExport(
+  checker: ts.TypeChecker,
+  exported: ts.Symbol,
+  places: ReadonlyMap<ts.Symbol, readonly ApiReference[]>,
+  path: string,
+): ApiExport {
   const symbol = declared(checker, exported);
   const declarations = (symbol.declarations ?? []).map(node =>
     ts.isVariableDeclaration(node) ? node.parent.parent : node,
   );
   const docs = documentationOf(checker, symbol) || documentationOf(checker, exported);
+  const hidden = hiddenMembersOf(checker, symbol, places, isOurs);
   return {
     name: exported.name,
     kind: kindOf(symbol),
@@ -108,8 +95,15 @@ function readExport(checker: ts.TypeChecker, exported: ts.Symbol, others: Readon
     tags: tagsOf(checker, symbol),
     members: [
       ...declarations.flatMap(node => membersOf(checker, node)),
-      ...hiddenMembersOf(checker, symbol, others, isOurs),
+      ...hidden.flatMap(({ members }) => members),
     ],
+    types: referencesOf([...declarations, ...hidden.map(({ declaration }) => declaration)], node => {
+      const named = checker.getSymbolAtLocation(node);
+      const found = named && declared(checker, named);
+      if (!found || found === symbol) return undefined;
+      const all = places.get(found) ?? [];
+      return all.find(place => place.path === path) ?? all[0];
+    }),
   };
 }
 
@@ -119,47 +113,4 @@ function kindOf({ flags }: ts.Symbol): ApiExport['kind'] {
   if (flags & ts.SymbolFlags.Interface) return 'interface';
   if (flags & ts.SymbolFlags.Variable) return 'constant';
   return flags & ts.SymbolFlags.Module ? 'namespace' : 'type';
-}
-
-function signatureOf(node: ts.Node): string {
-  if (ts.isSourceFile(node)) return '';
-  return (
-    printer
-      .printNode(ts.EmitHint.Unspecified, node, node.getSourceFile())
-      .replace(/^export (declare )?/, '')
-      .replace(/^ +#private;\n/gm, '')
-      .replace(/^( {4})+/gm, indent => ' '.repeat(indent.length / 2))
-      // The printer writes each element of a tuple on a line of its own.
-      .replace(/\[\n[^[\](){}]*\]/g, tuple =>
-        tuple.replace(/\s+/g, ' ').replace(/^\[ | \]$/g, end => end.trim()),
-      )
-      .split('\n')
-      .map(line => (line.length > widest ? brokenAtCommas(line) : line))
-      .join('\n')
-  );
-}
-
-/** The number of characters in a line of code that a laptop shows. */
-const widest = 70;
-
-/** Writes a long signature with each parameter on its own line. */
-function brokenAtCommas(line: string): string {
-  const indent = /^ */.exec(line)?.[0] ?? '';
-  const open = line.indexOf('(');
-  let depth = 0;
-  let text = '';
-  let isClosed = false;
-  for (const [n, letter] of [...line].entries()) {
-    // The > of an arrow does not close a bracket.
-    if ('([{<'.includes(letter)) depth++;
-    else if (')]}>'.includes(letter) && line[n - 1] !== '=') depth--;
-    if (open < 0 || n < open || isClosed) text += letter;
-    else if (n === open) text += `(\n${indent}  `;
-    else if (letter === ',' && depth === 1) text += `,\n${indent} `;
-    else if (letter === ')' && depth === 0) {
-      text += `\n${indent})`;
-      isClosed = true;
-    } else text += letter;
-  }
-  return text;
 }

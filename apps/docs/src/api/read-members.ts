@@ -50,15 +50,15 @@ export function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMem
 
 /**
  * The documented members that a class, an interface or an object type has from declarations that no import
- * path exports, so that no other place of the reference has them.
+ * path exports, so that no other place of the reference has them; each with its declaration.
  * @param isOurs whether a file belongs to the packages.
  */
 export function hiddenMembersOf(
   checker: ts.TypeChecker,
   symbol: ts.Symbol,
-  exported: ReadonlySet<ts.Symbol>,
+  exported: Pick<ReadonlySet<ts.Symbol>, 'has'>,
   isOurs: (file: string) => boolean,
-): ApiMember[] {
+): { readonly members: readonly ApiMember[]; readonly declaration: ts.Declaration }[] {
   if (!(symbol.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)))
     return [];
   const type = checker.getDeclaredTypeOfSymbol(symbol);
@@ -69,12 +69,18 @@ export function hiddenMembersOf(
     if (shown.some(base => base.getProperty(member.name))) return [];
     const owner = ownerOf(checker, declaration);
     if (!owner || exported.has(owner)) return [];
-    return documented(checker, member, declaration.getText().replace(/\s+/g, ' ').replace(/;$/, ''));
+    const text = declaration.getText().replace(/\s+/g, ' ').replace(/;$/, '');
+    const members = documented(checker, member, text);
+    return members.length > 0 ? [{ members, declaration }] : [];
   });
 }
 
 /** The exported types that a class or an interface extends, also through types that are not exported. */
-function exportedBases(checker: ts.TypeChecker, type: ts.Type, exported: ReadonlySet<ts.Symbol>): ts.Type[] {
+function exportedBases(
+  checker: ts.TypeChecker,
+  type: ts.Type,
+  exported: Pick<ReadonlySet<ts.Symbol>, 'has'>,
+): ts.Type[] {
   const bases = type.isClassOrInterface() ? checker.getBaseTypes(type) : [];
   return bases.flatMap(base => (exported.has(base.symbol) ? [base] : exportedBases(checker, base, exported)));
 }

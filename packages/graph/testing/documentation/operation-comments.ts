@@ -1,3 +1,4 @@
+import { operations } from '../../src/ops/table.ts';
 import { summaries } from './summaries.ts';
 
 const widest = 106;
@@ -12,11 +13,25 @@ export function withOperationComments(source: string): string {
     .replace(/^export const \w+: OperationFunction<'(\w+)'>/gm, (declaration, kind) => {
       const summary = summaries.get(kind);
       if (summary === undefined) return declaration;
-      // The functions have other defaults than the operations.
-      const own = summary.replace(/over axes\.$/, 'over axes, by default all.');
-      const comment = docComment(kind === 'SoftMax' ? `${own} The default axis is the last.` : own);
-      return `${comment}\n${declaration}`;
+      return `${docComment(ofFunction(kind, summary))}\n${declaration}`;
     });
+}
+
+/**
+ * What the function of an operation computes: it has options in camelCase instead of attributes, some other
+ * defaults, and no optional results.
+ */
+function ofFunction(kind: string, summary: string): string {
+  if (kind === 'SoftMax')
+    return "e^(x − max) / Σ e^(x − max) along an axis, by default the last. A row of −∞ gives NaN, or, with the mode 'inf_as_zero', 0.";
+  const attributes = Object.keys(operations.find(operation => operation.kind === kind)?.attributes ?? {});
+  const own = summary
+    .replace(/over axes\.$/, 'over axes, by default all.')
+    .replace(/ With keep_stats, [^.]*\./, '')
+    .replace('or the attribute', 'or the option');
+  return own.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, name =>
+    attributes.includes(name) ? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) : name,
+  );
 }
 
 function docComment(text: string): string {

@@ -78,7 +78,7 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): Adapter
 }
 
 /**
- * Loads an adapter that peft or `adapterFiles` wrote.
+ * Loads an adapter that peft, `saveAdapter` or `adapterFiles` wrote.
  * @param layers the linear layers of the model, `model.layers.linear`.
  * @throws CheckpointError for files that are missing, damaged or do not fit the model; ConfigError naming an
  * option of peft that is wrong or not supported.

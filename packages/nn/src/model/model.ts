@@ -63,6 +63,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   #isReleased = false;
   readonly #held = new Map<string, { release(): void }>();
 
+  /** Use `loadModel` or `createModel`. @internal */
   constructor(
     engine: TensorEngine<T>,
     definition: ModelDefinition,

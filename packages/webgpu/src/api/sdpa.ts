@@ -45,6 +45,9 @@ import { type CallTools, missingModules, readersOf, toolsOf } from './tools/tool
  * This call, and all later calls on contexts of the device, reach the GPU when the kernels are compiled:
  * await `ctx.submitted()` before you submit work of your own on the results. `warmUp` compiles the kernels
  * beforehand.
+ * @param q (B, Hq, Sq, Dqk) of any float dtype and strides; packed or ragged (T, Hq, Dqk).
+ * @param k (B, Hk, Skv, Dqk), packed or ragged (T, Hk, Dqk), or paged (blocks, Hk, pageSize, Dqk).
+ * @param v (B, Hv, Skv, Dv) likewise.
  * @throws InvalidArgumentError, InvalidShapeError, InvalidDTypeError or UnsupportedError before any work. If
  * something goes wrong on the GPU, `download` of the results rejects.
  */
@@ -107,7 +110,10 @@ export function forwardCall(
  * its tensor (dAlibi and dsink: f32). If the score mod loads float tensors, `dCaptures` has the gradient of
  * each. `o` and `lse` must be the results of `sdpa` with the same options; the dropout mask is generated
  * again. Two runs give the same bits. The first call compiles kernels, as the first call of `sdpa` does.
- * @throws as `sdpa`.
+ * @param inputs q, k, v, o and lse of the forward call, dO (shaped like o), and dLse (shaped like lse,
+ * default 0).
+ * @param options the options of the forward call, and the wanted `gradients`.
+ * @throws as `sdpa`; a paged k or v has no gradient, so request the other gradients by name.
  */
 export function sdpaBackward<G extends GradientName = 'dq' | 'dk' | 'dv'>(
   ctx: GpuContext,

@@ -43,6 +43,10 @@ export interface SdpaVjp<G extends GradientName> extends SdpaResult<GpuTensor> {
  * Attention forward, enqueued at once, with a function for its gradients. Until `release`, the result holds
  * the tensors that backward needs and no others: q, k, v, o, lse and the tensors of the options. Host tensors
  * in the options are uploaded for each call.
+ * @param q (B, Hq, Sq, Dqk), as for `sdpa`.
+ * @param k (B, Hk, Skv, Dqk) likewise.
+ * @param v (B, Hv, Skv, Dv) likewise.
+ * @param options the options of forward, and the `gradients` that `backward` returns.
  * @throws as `sdpa` and `sdpaBackward`, in both cases before any work.
  */
 export function sdpaVjp<G extends GradientName = 'dq' | 'dk' | 'dv'>(

@@ -27,6 +27,7 @@ export class GpuContext extends GpuMemory implements TileTarget {
   readonly #calls = new CallMemo();
   readonly #plans = new PlanCache();
 
+  /** Use `createContext`. @internal */
   constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings & ContextKernels) {
     super(device, capabilities, settings);
     this.tiles = settings.tiles;

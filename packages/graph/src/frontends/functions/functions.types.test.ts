@@ -25,6 +25,7 @@ const refused = [
   'ops.matmul(x, x, { transposeB: 1 });',
   "ops.gelu(x, { mode: 'erf' });",
   'ops.topK(x);',
+  'ops.layerNorm(x, { keepStats: true });',
   'ops.add(x);',
   'ops.add(x, x, x);',
   'ops.attention(x, x, x, { casual: true });',

@@ -10,10 +10,13 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** The attributes of an operation, by camelCase names. */
+/**
+ * The attributes of an operation, by camelCase names, without `keep_stats`: a function gives only the results
+ * that its operation always has.
+ */
 export type OptionsOf<K extends OperationKind> = {
   [Name in keyof GivenAttributes<OperationSchemas[K]['attributes']> as CamelCase<
-    Name & string
+    Exclude<Name & string, 'keep_stats'>
   >]: GivenAttributes<OperationSchemas[K]['attributes']>[Name];
 } & {
   /** The dtype of the (first) result. Default: that of the operands. */

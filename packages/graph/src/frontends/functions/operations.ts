@@ -22,9 +22,9 @@ export const convolution: OperationFunction<'Convolution'> = /* @__PURE__ */ ope
 /** The cosine of x radians. Not an operation of oneDNN. */
 export const cos: OperationFunction<'Cos'> = /* @__PURE__ */ operation('Cos');
 /**
- * −ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignore_index, NaN
- * for any other label outside [0, C). With label_smoothing ε, the loss is (1 − ε) times this, plus ε times
- * the mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.
+ * −ln softmax(logits)[label] of each row, for logits (…, C) and labels (…); 0 for the label ignoreIndex, NaN
+ * for any other label outside [0, C). With labelSmoothing ε, the loss is (1 − ε) times this, plus ε times the
+ * mean of −ln softmax(logits) over the classes, as in PyTorch. Not an operation of oneDNN.
  */
 export const crossEntropy: OperationFunction<'CrossEntropy'> = /* @__PURE__ */ operation('CrossEntropy');
 /**
@@ -38,7 +38,7 @@ export const dequantize: OperationFunction<'Dequantize'> = /* @__PURE__ */ opera
 export const divide: OperationFunction<'Divide'> = /* @__PURE__ */ operation('Divide');
 /**
  * src / (1 − p) with probability 1 − p, else 0. Philox decides from the seed, the offset and the index of the
- * element. p is the fourth input or the attribute.
+ * element. p is the fourth input or the option.
  */
 export const dropout: OperationFunction<'Dropout'> = /* @__PURE__ */ operation('Dropout');
 /**
@@ -84,10 +84,7 @@ export const greaterEqual: OperationFunction<'GreaterEqual'> = /* @__PURE__ */ o
 export const hardSigmoid: OperationFunction<'HardSigmoid'> = /* @__PURE__ */ operation('HardSigmoid');
 /** x·min(max(x + 3, 0), 6) / 6. */
 export const hardSwish: OperationFunction<'HardSwish'> = /* @__PURE__ */ operation('HardSwish');
-/**
- * (x − mean) / √(variance + epsilon)·gamma + beta over the dimensions from begin_norm_axis on. With
- * keep_stats, mean and variance are results too.
- */
+/** (x − mean) / √(variance + epsilon)·gamma + beta over the dimensions from beginNormAxis on. */
 export const layerNorm: OperationFunction<'LayerNorm'> = /* @__PURE__ */ operation('LayerNorm');
 /** x where x > 0, else alpha·x. */
 export const leakyRelu: OperationFunction<'LeakyReLU'> = /* @__PURE__ */ operation('LeakyReLU');
@@ -159,7 +156,7 @@ export const relu: OperationFunction<'ReLU'> = /* @__PURE__ */ operation('ReLU')
 /** The tensor in the memory layout of the output. */
 export const reorder: OperationFunction<'Reorder'> = /* @__PURE__ */ operation('Reorder');
 /**
- * x / √(mean of x² + epsilon)·gamma over the dimensions from begin_norm_axis on. Not an operation of oneDNN.
+ * x / √(mean of x² + epsilon)·gamma over the dimensions from beginNormAxis on. Not an operation of oneDNN.
  */
 export const rmsNorm: OperationFunction<'RMSNorm'> = /* @__PURE__ */ operation('RMSNorm');
 /**
@@ -197,8 +194,8 @@ export const sin: OperationFunction<'Sin'> = /* @__PURE__ */ operation('Sin');
 /** The `size` elements start, start + step, … along an axis. Not an operation of oneDNN. */
 export const slice: OperationFunction<'Slice'> = /* @__PURE__ */ operation('Slice');
 /**
- * e^(x − max) / Σ e^(x − max) along an axis; stats are max + ln Σ e^(x − max). For a row of −∞ both are NaN,
- * or, with inf_as_zero, 0. The default axis is the last.
+ * e^(x − max) / Σ e^(x − max) along an axis, by default the last. A row of −∞ gives NaN, or, with the mode
+ * 'inf_as_zero', 0.
  */
 export const softmax: OperationFunction<'SoftMax'> = /* @__PURE__ */ operation('SoftMax', alongLastAxis);
 /** ln(1 + e^(beta·x)) / beta. */
@@ -212,7 +209,7 @@ export const squaredDifference: OperationFunction<'SquaredDifference'> =
   /* @__PURE__ */ operation('SquaredDifference');
 /**
  * The elements of src in row-major order with another shape. One extent may be −1 and is inferred; with
- * special_zero, an extent of 0 keeps the extent of src.
+ * specialZero, an extent of 0 keeps the extent of src.
  */
 export const staticReshape: OperationFunction<'StaticReshape'> = /* @__PURE__ */ operation('StaticReshape');
 /**

@@ -22,6 +22,7 @@ export class Variable {
   /** The tensor of the graph that is being traced. */
   readonly tensor: LogicalTensor;
 
+  /** Call an operation. @internal */
   constructor(trace: Trace, tensor: LogicalTensor, shape: readonly number[]) {
     this.trace = trace;
     this.tensor = tensor;

@@ -68,6 +68,7 @@ export class GpuTensor implements TensorDesc {
     memoryState = tensor => tensor.#state;
   }
 
+  /** Use the methods of a context. @internal */
   constructor(context: TensorOwner, place: Place, desc: TensorDesc) {
     this.context = context;
     this.buffer = place.buffer;

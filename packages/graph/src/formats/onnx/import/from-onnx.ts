@@ -59,7 +59,7 @@ export class OnnxModel {
   readonly #compiled = new Map<string, { readonly made: OnnxGraph; readonly compiled: CompiledGraph }>();
   #engine: TensorEngine | null = null;
 
-  /** Use `fromOnnx` to create a model. */
+  /** Use `fromOnnx`. @internal */
   constructor(model: ModelRecord, files: ReadonlyMap<string, Uint8Array>) {
     this.#model = model;
     this.#files = files;
