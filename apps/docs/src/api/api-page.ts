@@ -43,18 +43,12 @@ export function apiPage({ path, exports }: ApiModule, api: readonly ApiModule[])
 function section(one: ApiExport, places: Links, path: string): string {
   const { name, signature, docs, tags, members, types } = one;
   const prose = (text: string) => markdown(text, places);
-  const parameters = tags
-    .filter(tag => tag.name === 'param')
-    .map(({ text }) => {
-      const [, parameter, meaning] = /^(\S+)\s*-?\s*([\s\S]*)$/.exec(text) ?? [];
-      return `- \`${parameter}\`: ${prose(meaning ?? '')}`;
-    });
   return [
     `### ${name} {#${anchor(name)}}`,
     prose(docs),
     `\`\`\`ts\n${signature.trimEnd()}\n\`\`\``,
     ...typeLinks(types, path),
-    ...(parameters.length > 0 ? [parameters.join('\n')] : []),
+    ...parameters(tags, prose),
     ...(members.length > 0 ? [memberList(members, prose)] : []),
     ...outcomes(tags, prose),
   ].join('\n\n');
@@ -71,6 +65,17 @@ function typeLinks(types: readonly ApiReference[], own: string): string[] {
 
 type Prose = (text: string) => string;
 
+/** The parameters of a function that have documentation, as a list. */
+function parameters(tags: readonly ApiTag[], prose: Prose): string[] {
+  const items = tags
+    .filter(tag => tag.name === 'param')
+    .map(({ text }) => {
+      const [, parameter, meaning] = /^(\S+)\s*-?\s*([\s\S]*)$/.exec(text) ?? [];
+      return `- \`${parameter}\`: ${prose(meaning ?? '')}`;
+    });
+  return items.length > 0 ? [items.join('\n')] : [];
+}
+
 /** What a function returns and throws. */
 function outcomes(tags: readonly ApiTag[], prose: Prose): string[] {
   return tags.flatMap(tag => {
@@ -82,7 +87,9 @@ function outcomes(tags: readonly ApiTag[], prose: Prose): string[] {
 function memberList(members: readonly ApiMember[], prose: Prose): string {
   return members
     .map(({ name, docs, tags }) => {
-      const text = [prose(docs), ...outcomes(tags, prose)].filter(Boolean).join('\n\n');
+      const text = [prose(docs), ...parameters(tags, prose), ...outcomes(tags, prose)]
+        .filter(Boolean)
+        .join('\n\n');
       return `- \`${name}\`: ${text.replace(/\n(?=.)/g, '\n  ')}`;
     })
     .join('\n');

@@ -77,7 +77,9 @@ test('a type does not repeat the members of an exported type', () => {
 test('a page says what a method throws', () => {
   const graph = api.find(({ path }) => path === '@tilewise/graph');
   const page = graph ? apiPage(graph, api) : '';
-  expect(page).toMatch(/- `partitions`: .*\n\n {2}\*\*Throws\*\* InvalidGraphError before `finalize`/);
+  expect(page).toMatch(
+    /- `partitions`: .*\n\n {2}- `options.policy`: .*\n.*\n\n {2}\*\*Throws\*\* InvalidGraphError before `finalize`/,
+  );
 });
 
 test('a member whose name is a symbol has the name that the source has', () => {
@@ -166,4 +168,12 @@ test('an operation has its operands, options and dtypes', () => {
     '**Types** [`Operand`](#_operand), [`OptionsOf`](#_options_of), [`Variable`](#_variable)',
   );
   expect(matmul).toContain('**Returns** f32, bf16 or f16.');
+});
+
+test('a member has its parameters, and an interface that can be called says how', () => {
+  const ops = api.find(({ path }) => path === '@tilewise/graph/ops');
+  const [, compiled = ''] = (ops ? apiPage(ops, api) : '').split('### CompiledFunction');
+  expect(compiled).toMatch(
+    /\n- `\(inputs, outputs\?\)`: Runs the function.*\n\n {2}- `inputs`: the arguments by name/,
+  );
 });

@@ -33,6 +33,7 @@ export function membersOf(checker: ts.TypeChecker, declaration: ts.Node): ApiMem
   const members: ApiMember[] = [];
   const visit = (node: ts.Node, place: (name: string) => string): void => {
     let inside = place;
+    if (ts.isCallSignatureDeclaration(node)) members.push(...documentedCall(checker, node));
     if (ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isClassElement(node)) {
       const symbol = node.name && checker.getSymbolAtLocation(node.name);
       // The name as it is written: the symbol of `[Symbol.dispose]` has an internal name.
@@ -105,4 +106,16 @@ function documented(checker: ts.TypeChecker, symbol: ts.Symbol, name: string): A
   const tags = tagsOf(checker, symbol);
   if (tags.some(tag => tag.name === 'internal')) return [];
   return docs || tags.length > 0 ? [{ name, docs, tags }] : [];
+}
+
+/** A call signature of an interface, with the names of its parameters; none if it has no documentation. */
+function documentedCall(checker: ts.TypeChecker, node: ts.CallSignatureDeclaration): ApiMember[] {
+  const signature = checker.getSignatureFromDeclaration(node);
+  const docs = ts.displayPartsToString(signature?.getDocumentationComment(checker));
+  const parameters = node.parameters.map(one => `${one.name.getText()}${one.questionToken ? '?' : ''}`);
+  const tags = (signature?.getJsDocTags() ?? []).map(({ name, text }) => ({
+    name,
+    text: ts.displayPartsToString(text),
+  }));
+  return docs ? [{ name: `(${parameters.join(', ')})`, docs, tags }] : [];
 }
