@@ -45,7 +45,7 @@ test('without it, says which engine and why, and draws the head', async () => {
   const { stdout, stderr } = await run('--steps', '1', ...tiny);
   expect(stdout).toMatch(/^Engine: cpu on .*, as asked\.\n/);
   expect(stdout).toContain('↑ queries');
-  expect(stdout).toMatch(/induction head has \d+% of its attention there/);
+  expect(stdout).toMatch(/not yet learned .* has \d+% of its attention there/s);
   expect(stderr).toMatch(/^step 1\/1 {2}loss .* right {2}\d+ ms a step/);
 });
 

@@ -37,11 +37,33 @@ export async function describeHeads(run: Run, colour: boolean): Promise<string> 
     .slice(0, 0, 1)
     .slice(1, head, head + 1)
     .toFloat32();
-  const percent = (share: number): string => `${Math.round(100 * share)}%`;
   return [
     `Head ${head} of layer ${layer} on one of them:\n`,
     `${drawHead(names, weights, questions[0], colour)}\n`,
-    `In each row marked ?, a letter is repeated. The row is ${colour ? 'bright' : 'dark'} in one place: at the digit that`,
+    explainHead(mass, previous, colour),
+  ].join('\n');
+}
+
+/**
+ * What the picture shows, or would show after more training.
+ * @param mass the share of the head's attention that is on the right digits.
+ * @param previous the head that looks most from a digit at the letter before it.
+ */
+export function explainHead(
+  mass: number,
+  previous: { readonly layer: number; readonly head: number; readonly mass: number },
+  colour: boolean,
+): string {
+  const percent = (share: number): string => `${Math.round(100 * share)}%`;
+  const place = `${colour ? 'bright' : 'dark'} in one place: at the digit that`;
+  if (mass < 0.5)
+    return [
+      'In each row marked ?, a letter is repeated. The model has not yet learned to look up its digit: after',
+      `enough steps, the row is ${place} followed this letter the`,
+      `first time. The head that looks there most has ${percent(mass)} of its attention there (mean of ${SEQUENCES} sequences).`,
+    ].join('\n');
+  return [
+    `In each row marked ?, a letter is repeated. The row is ${place}`,
     `followed this letter the first time. This induction head has ${percent(mass)} of its attention there (mean of`,
     `${SEQUENCES} sequences). It can find the place because head ${previous.head} of layer ${previous.layer} lets each digit look at the letter`,
     `before it (${percent(previous.mass)}).`,
