@@ -44,8 +44,10 @@ test('the index of the guide names every page of the guide', () => {
   expect(['README.md', ...named].sort()).toEqual([...pages].sort());
 });
 
-const examples = pagesIn(docs).flatMap(page => {
-  const { examples, run } = readmeExamples(pathToFileURL(page));
+// The root of the repository depends on no package of its own.
+const pages = [join(docs, '..', 'README.md'), ...pagesIn(docs)];
+const examples = pages.flatMap(page => {
+  const { examples, run } = readmeExamples(pathToFileURL(page), new URL(import.meta.url));
   return examples.map((code, n) => ({ page: relative(docs, page), number: n + 1, code, run }));
 });
 

@@ -20,9 +20,12 @@ export interface ReadmeExamples {
   run(code: string): Promise<unknown[]>;
 }
 
-/** The examples of a Markdown file. They can import what the package that contains the file can import. */
-export function readmeExamples(page: URL): ReadmeExamples {
-  const folder = packageFolder(fileURLToPath(new URL('.', page)));
+/**
+ * The examples of a Markdown file.
+ * @param place a file whose package decides what the examples can import. Default: the page.
+ */
+export function readmeExamples(page: URL, place: URL = page): ReadmeExamples {
+  const folder = packageFolder(fileURLToPath(new URL('.', place)));
   return {
     examples: examplesIn(readFileSync(page, 'utf8')),
     async run(code) {
@@ -37,9 +40,9 @@ export function readmeExamples(page: URL): ReadmeExamples {
         plugins: [foreignPackagesStayOutside],
       });
       // A module finds packages that are not bundled from its own folder, so it is written here.
-      const place = join(folder, 'node_modules', '.readme-examples');
-      mkdirSync(place, { recursive: true });
-      const own = mkdtempSync(join(place, 'example-'));
+      const all = join(folder, 'node_modules', '.readme-examples');
+      mkdirSync(all, { recursive: true });
+      const own = mkdtempSync(join(all, 'example-'));
       try {
         const file = join(own, 'example.mjs');
         writeFileSync(file, outputFiles[0].text);

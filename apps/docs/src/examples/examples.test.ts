@@ -9,7 +9,8 @@ import { runExample } from '../live/run-example.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const readmes = readdirSync(join(root, 'packages')).map(name => join(root, 'packages', name, 'README.md'));
-const examples = [...pagesIn(join(root, 'docs')), ...readmes].flatMap((page: string) =>
+const pages = [join(root, 'README.md'), ...pagesIn(join(root, 'docs')), ...readmes];
+const examples = pages.flatMap((page: string) =>
   snippetsOf(readFileSync(page, 'utf8')).map((code: string, n: number) => ({
     name: `${relative(root, page).replaceAll('/', '__').replace('.md', '')}-${n + 1}.ts`,
     code,
