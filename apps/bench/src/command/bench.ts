@@ -39,7 +39,7 @@ export async function bench(
   } catch (error) {
     console.progress('');
     if (error instanceof UsageError) {
-      console.error(`${error.message}\n\n${usage(named.length > 0 ? named : suites)}`);
+      console.error(`${usage(named.length > 0 ? named : suites)}\n\n${error.message}`);
       return 2;
     }
     if (!(error instanceof WrongResult)) throw error;

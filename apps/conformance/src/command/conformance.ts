@@ -44,7 +44,7 @@ export async function conformance(
       open.close();
     }
   } catch (error) {
-    if (error instanceof UsageError) console.error(`${error.message}\n\n${help}`);
+    if (error instanceof UsageError) console.error(`${help}\n\n${error.message}`);
     else if (error instanceof SetupError) console.error(error.message);
     else throw error;
     return 2;
