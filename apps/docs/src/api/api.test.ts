@@ -167,7 +167,7 @@ test('an operation has its operands, options and dtypes', () => {
   expect(matmul).toContain(
     '**Types** [`Operand`](#_operand), [`OptionsOf`](#_options_of), [`Variable`](#_variable)',
   );
-  expect(matmul).toContain('**Returns** f32, bf16 or f16.');
+  expect(matmul).toContain('**Returns** a variable in f32, bf16 or f16.');
 });
 
 test('a member has its parameters, and an interface that can be called says how', () => {

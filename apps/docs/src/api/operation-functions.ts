@@ -49,8 +49,11 @@ function described(one: ApiExport, kind: string, section: string): ApiExport {
     const first = inputs.find(({ letter }) => letter === port.letter);
     return first && first !== port ? `of the dtype of \`${first.name}\`` : port.dtypes;
   };
-  const named = (port: Port): string => (results.length > 1 ? `\`${port.name}\`, ` : '');
-  const returned = results.map(port => `${named(port)}${dtypeOf(port)}`);
+  const returned = results.map(port => {
+    const name = results.length > 1 ? `\`${port.name}\`` : 'a variable';
+    const dtype = dtypeOf(port);
+    return `${name} ${dtype.startsWith('of ') ? dtype : `in ${dtype}`}`;
+  });
   const tag = (name: string, text: string): ApiTag => ({ name, text });
   return {
     ...one,
@@ -60,7 +63,7 @@ function described(one: ApiExport, kind: string, section: string): ApiExport {
     tags: [
       ...inputs.map(port => tag('param', `${port.name} - ${dtypeOf(port)}.`)),
       ...options.map(({ name, text }) => tag('param', `options.${name} - ${text}.`)),
-      tag('returns', `${returned.join('; ')}.`),
+      tag('returns', `${returned.join(', and ')}.`),
     ],
   };
 }
