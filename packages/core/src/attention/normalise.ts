@@ -41,6 +41,10 @@ import { checkRules } from './rules/rule.ts';
 /**
  * Turns a call into a problem: fills in every default, describes every tensor as (B, H, S, D), and checks all
  * rules.
+ * @param inputs q (B, Hq, Sq, Dqk), k (B, Hk, Skv, Dqk) and v (B, Hv, Skv, Dv), or in the layouts that the
+ * options allow: tensors, or their descriptions `{ dtype, shape, strides }`.
+ * @param options the options of `sdpa`.
+ * @returns the problem, which is plain data, and its tensors by name; lists of numbers become tensors.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError, naming the option, its value and the
  * rule.
  */
@@ -148,6 +152,8 @@ function describeCall<T extends TensorDesc>(
 
 /**
  * The backward problem of a call, checked like the forward one.
+ * @param inputs q, k, v, o, lse and dO of the call, and dLse if lse has a gradient: tensors or descriptions.
+ * @param options the options of the forward call, and the wanted `gradients`.
  * @throws as `normalise`.
  */
 export function normaliseBackward<T extends TensorDesc>(

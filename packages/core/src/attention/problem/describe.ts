@@ -10,7 +10,11 @@ import {
   type SequenceStarts,
 } from './problem.ts';
 
-/** Describes a (B, H, S, D) tensor as an operand. */
+/**
+ * Describes a (B, H, S, D) tensor as an operand.
+ * @param argument the name of the tensor in an error, such as `dq`.
+ * @throws InvalidShapeError if the tensor is not of rank 4.
+ */
 export function describeDense(argument: string, t: TensorDesc): OperandDesc {
   checkRank(argument, t, 4, '(B, H, S, D)');
   const [shape, strides] = [four(t.shape), four(canonicalStrides(t))];
@@ -20,6 +24,8 @@ export function describeDense(argument: string, t: TensorDesc): OperandDesc {
 /**
  * Describes a (T, H, D) tensor as an operand: packed by the cumulative lengths of its side, or with its own
  * ragged offsets.
+ * @param argument the name of the tensor in an error, such as `dq`.
+ * @throws InvalidShapeError if the tensor is not of rank 3.
  */
 export function describeTokens(
   argument: string,

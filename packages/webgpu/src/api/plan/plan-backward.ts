@@ -34,6 +34,7 @@ export interface BackwardPlanOptions extends PlanOptions {
 
 /**
  * Whether this context can run a problem, and if not, every reason why.
+ * @param problem from `normalise` or `normaliseBackward` of `@tilewise/core`.
  * @throws InvalidArgumentError if `ctx` is not a GpuContext or `problem` is not a problem.
  */
 export function checkSupport(ctx: GpuContext, problem: AttentionProblem | BackwardProblem): Support {
@@ -69,6 +70,7 @@ export function backwardSupport(ctx: GpuContext, problem: BackwardProblem, tools
  * otherwise; dbias is contiguous in the bias's own shape, and dAlibi and dsink are f32 (Hq). If the score mod
  * loads a float tensor `captures.NAME`, the plan also writes `dCaptures.NAME`, contiguous in its shape and
  * dtype. Every run gives the same bits.
+ * @param problem from `normaliseBackward` of `@tilewise/core`.
  * @throws UnsupportedError if `checkSupport` gives reasons; InvalidArgumentError if a gradient's layout gives
  * two elements the same offset, as the layout of an expanded q, k or v does; otherwise as `validateBackward`.
  */

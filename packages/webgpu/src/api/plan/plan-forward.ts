@@ -30,6 +30,7 @@ export function checkForwardSupport(ctx: GpuContext, problem: AttentionProblem, 
  * is one f32 list: the scalars in the order of `fp8ScalarNames`, then the results amaxS, amaxO, amaxDQ,
  * amaxDK, amaxDV and amaxDP. Layouts are those of the problem; lse, max and sumExp are contiguous f32, and
  * the mask is contiguous u8 (B, Hq, Sq, Skv).
+ * @param problem from `normalise` of `@tilewise/core`.
  * @throws UnsupportedError if `checkSupport` gives reasons; otherwise as `validate`.
  */
 export function planSdpa(ctx: GpuContext, problem: AttentionProblem, options: PlanOptions = {}): Plan {
