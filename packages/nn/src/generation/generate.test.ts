@@ -188,6 +188,17 @@ test('generation_config.json gives the defaults, and options take precedence', a
   await expect(
     loadModel(filesOf({ ...tinyLlama, eos_token_id: 'x' }), { engine: cpuEngine() }),
   ).rejects.toThrow(/^config.json: eos_token_id must be a token/);
+  // As in transformers, −1 stands for no token, and the text does not end there.
+  expect(await defaultsOf({ eos_token_id: -1 })).toEqual({});
+  expect(await defaultsOf({ eos_token_id: [2, -1] })).toEqual({ stopTokens: [2] });
+  for (const [field, value, rule] of [
+    ['temperature', -1, 'a number ≥ 0'],
+    ['top_p', 1.5, 'in (0, 1]'],
+    ['min_p', 2, 'in [0, 1]'],
+  ] as const)
+    await expect(defaultsOf({ do_sample: true, [field]: value })).rejects.toThrow(
+      `generation_config.json: ${field} must be ${rule}, got ${value}`,
+    );
   const model = await loadModel(withConfig({ max_new_tokens: 3 }), { engine: cpuEngine() });
   const count = async (options?: object): Promise<number> => {
     let tokens = 0;

@@ -1,6 +1,7 @@
 import { ConfigReader } from '../files/config/config-reader.ts';
 import { type ModelFiles, readJson } from '../files/sources/model-files.ts';
 import type { GenerateOptions } from './generate.ts';
+import { samplingRules } from './sampling.ts';
 
 const file = 'generation_config.json';
 
@@ -17,16 +18,18 @@ export async function readGenerationConfig(
   const own = await readJson(files, file);
   const json = own ?? { eos_token_id };
   const config = new ConfigReader(json, '', own ? file : undefined);
-  const stop = [json.eos_token_id ?? []].flat() as number[];
-  if (!stop.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or an array of tokens');
+  const ends = [json.eos_token_id ?? []].flat() as number[];
+  if (!ends.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or an array of tokens');
+  // Some files write −1 for no token.
+  const stop = ends.filter(token => token >= 0);
   return {
     // The defaults of transformers if a file asks for sampling.
     ...(config.flag('do_sample', false) && {
-      temperature: config.number('temperature', 1),
+      temperature: config.checked('temperature', samplingRules.temperature, 1),
       // 0 means all tokens.
       topK: config.integer('top_k', 50, 0) || undefined,
-      topP: config.number('top_p', 1),
-      ...(config.has('min_p') && { minP: config.number('min_p') }),
+      topP: config.checked('top_p', samplingRules.topP, 1),
+      ...(config.has('min_p') && { minP: config.checked<number>('min_p', samplingRules.minP) }),
     }),
     ...(config.has('repetition_penalty') && { repetitionPenalty: config.positive('repetition_penalty') }),
     ...(config.has('max_new_tokens') && { maxNewTokens: config.integer('max_new_tokens') }),

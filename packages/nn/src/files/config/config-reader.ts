@@ -57,28 +57,36 @@ export class ConfigReader {
     return this.#value(name) !== undefined;
   }
 
+  /** A value that meets a rule. Without a fallback, the option is required. */
+  checked<V>(name: string, { rule, holds }: Rule, fallback?: V): V {
+    const value = this.#value(name) ?? fallback;
+    if (value === undefined) this.fail(name, 'is missing');
+    if (!holds(value)) this.fail(name, `${rule}, got ${JSON.stringify(value)}`);
+    return value as V;
+  }
+
   /** An integer of at least `least`. Without a fallback, the option is required. */
   integer(name: string, fallback?: number, least = 1): number {
-    return this.#checked(name, fallback, integerFrom(least));
+    return this.checked(name, integerFrom(least), fallback);
   }
 
   /** An integer from 1 to 4096, for what is built one by one: layers, or the elements of a head. */
   count(name: string, fallback?: number): number {
-    return this.#checked(name, fallback, countRule);
+    return this.checked(name, countRule, fallback);
   }
 
   /** A number of at least 0. */
   number(name: string, fallback?: number): number {
-    return this.#checked(name, fallback, fromZero);
+    return this.checked(name, fromZero, fallback);
   }
 
   /** A number above 0. */
   positive(name: string, fallback?: number): number {
-    return this.#checked(name, fallback, aboveZero);
+    return this.checked(name, aboveZero, fallback);
   }
 
   flag(name: string, fallback?: boolean): boolean {
-    return this.#checked(name, fallback, flag);
+    return this.checked(name, flag, fallback);
   }
 
   /** A number above 0; undefined if the option is null. */
@@ -93,7 +101,7 @@ export class ConfigReader {
 
   /** A list of the given number of numbers above 0. */
   numbers(name: string, count: number): readonly number[] {
-    return this.#checked<readonly number[]>(name, undefined, {
+    return this.checked<readonly number[]>(name, {
       rule: `must be an array of ${count} numbers > 0`,
       holds: x => Array.isArray(x) && x.length === count && x.every(aboveZero.holds),
     });
@@ -101,13 +109,13 @@ export class ConfigReader {
 
   /** One of the given strings. */
   oneOf<V extends string>(name: string, values: readonly V[], fallback?: V): V {
-    return this.#checked<V>(name, fallback, oneOf(...values));
+    return this.checked<V>(name, oneOf(...values), fallback);
   }
 
   /** A list of strings; undefined if it is not given. */
   texts(name: string): readonly string[] | undefined {
     if (!this.has(name)) return undefined;
-    return this.#checked(name, undefined, {
+    return this.checked<readonly string[]>(name, {
       rule: 'must be an array of strings',
       holds: x => Array.isArray(x) && x.every(text.holds),
     });
@@ -116,7 +124,7 @@ export class ConfigReader {
   /** The options of a nested object; null if it is not given. */
   object(name: string): ConfigReader | null {
     if (!this.has(name)) return null;
-    const value = this.#checked<Json>(name, undefined, {
+    const value = this.checked<Json>(name, {
       rule: 'must be an object',
       holds: x => typeof x === 'object' && !Array.isArray(x),
     });
@@ -165,12 +173,5 @@ export class ConfigReader {
   #value(name: string): unknown {
     this.#read.add(name);
     return this.#json[name] ?? undefined;
-  }
-
-  #checked<V>(name: string, fallback: V | undefined, { rule, holds }: Rule): V {
-    const value = this.#value(name) ?? fallback;
-    if (value === undefined) this.fail(name, 'is missing');
-    if (!holds(value)) this.fail(name, `${rule}, got ${JSON.stringify(value)}`);
-    return value as V;
   }
 }
