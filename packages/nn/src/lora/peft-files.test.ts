@@ -33,6 +33,8 @@ test.each<readonly [Record<string, unknown>, string]>([
   [{ init_lora_weights: 'pissa' }, ': init_lora_weights is "pissa", which changes the weights of the model'],
   [{ target_modules: '.*_proj' }, ': target_modules must be an array of strings, got ".*_proj"'],
   [{ r: 0 }, ': r must be an integer ≥ 1, got 0'],
+  [{ lora_alpha: '8' }, ': lora_alpha must be a number, got "8"'],
+  [{ lora_dropout: 1 }, ': lora_dropout must be in [0, 1), got 1'],
 ])('an adapter with %j is refused, and the message names its file', (given, message) => {
   expect(() => readLoraConfig({ ...written, ...given })).toThrow(`adapter_config.json${message}`);
 });

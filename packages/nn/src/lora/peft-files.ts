@@ -13,6 +13,7 @@ import {
   isTarget,
   type LoraConfig,
   loraNames,
+  loraRules,
 } from '../model/adapter.ts';
 import { uploadAll } from '../model/upload.ts';
 import { checkWeight } from '../model/weights.ts';
@@ -67,8 +68,8 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): Adapter
   if (!targets?.length) return config.fail('target_modules', 'must name layers');
   const read = {
     rank: config.integer('r'),
-    alpha: config.number('lora_alpha'),
-    dropout: config.number('lora_dropout', 0),
+    alpha: config.checked<number>('lora_alpha', loraRules.alpha),
+    dropout: config.checked('lora_dropout', loraRules.dropout, 0),
     targets,
     rankStabilised: config.flag('use_rslora', false),
   };
@@ -104,6 +105,7 @@ export async function loadAdapter<T extends TensorDesc>(
     const own = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
     const shape = shapes.get(own);
     if (!shape) throw new CheckpointError(place, 'is not a weight of this adapter');
+    if (loaded.has(own)) throw new CheckpointError(place, `duplicates the weight '${own}'`);
     checkWeight(place, tensor, shape);
     loaded.set(own, tensor);
   }

@@ -55,6 +55,26 @@ test('an adapter of integers is refused', async () => {
   );
 });
 
+test('an adapter with a negative factor is loaded again', async () => {
+  const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
+  createTrainer(model, { learningRate: 0.01, lora: { ...lora, alpha: -4 } }).release();
+  const { config } = await loadAdapter(given(await saveAdapter(model)), model.layers.linear, model.engine);
+  expect(config.alpha).toBe(-4);
+});
+
+test('an adapter whose file has a matrix under two names is refused', async () => {
+  const { model, files } = await saved();
+  const matrices = new Map<string, Tensor>();
+  for await (const [name, tensor] of readSafetensors(files['adapter_model.safetensors'])) {
+    matrices.set(name, tensor);
+    matrices.set(name.replace('base_model.model.', ''), tensor);
+  }
+  const wrong = given({ ...files, 'adapter_model.safetensors': encodeSafetensors(matrices) });
+  await expect(loadAdapter(wrong, model.layers.linear, model.engine)).rejects.toThrow(
+    /lora_[AB].weight' duplicates the weight 'model.layers.0.self_attn.q_proj.lora_[AB].weight'/,
+  );
+});
+
 test('an adapter for layers of another size is refused', async () => {
   const { model, files } = await saved();
   const layers = [...model.layers.linear].map(
