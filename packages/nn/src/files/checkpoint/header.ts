@@ -1,3 +1,4 @@
+import { listText } from '@tilewise/core';
 import { CheckpointError } from '../sources/checkpoint-error.ts';
 import { isObject, parseObject } from '../sources/model-files.ts';
 import { type StoredDType, storedDTypes } from './stored-dtype.ts';
@@ -98,9 +99,9 @@ function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
     const known = Object.keys(storedDTypes).join(', ');
     return fail(`has the dtype ${JSON.stringify(dtype)}, which is not one of ${known}`);
   }
-  if (!isSizes(shape)) return fail(`has an invalid shape: ${JSON.stringify(shape)}`);
+  if (!isSizes(shape)) return fail(`has an invalid shape: ${listText(shape)}`);
   if (!isSizes(offsets) || offsets.length !== 2)
-    return fail(`has invalid data_offsets: ${JSON.stringify(offsets)}`);
+    return fail(`has invalid data_offsets: ${listText(offsets)}`);
   const bytes = shape.reduce((n, extent) => n * extent, stored.bytes);
   const [begin, end] = offsets;
   if (!Number.isSafeInteger(bytes) || end - begin !== bytes) {
@@ -111,6 +112,7 @@ function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
   return { name: tensor, stored, shape, begin, end };
 }
 
+/** Whether a value is a list of integers of at least 0, of at most 64, as many as a tensor's dimensions. */
 function isSizes(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.every(n => Number.isSafeInteger(n) && n >= 0);
+  return Array.isArray(value) && value.length <= 64 && value.every(n => Number.isSafeInteger(n) && n >= 0);
 }

@@ -147,6 +147,11 @@ test.each<readonly [string, Uint8Array, string]>([
   ['a dtype of Object', fileOf({ t: entry(0, 8, [1], 'toString') }), "tensor 't' has the dtype"],
   ['a negative extent', fileOf({ t: entry(0, 8, [-2]) }), "tensor 't' has an invalid shape: [-2]"],
   [
+    'more dimensions than a tensor can have',
+    fileOf({ t: entry(0, 4, Array(65).fill(1)) }, new Uint8Array(4)),
+    "tensor 't' has an invalid shape: 65 of them",
+  ],
+  [
     'three offsets',
     fileOf({ t: { ...entry(0, 8), data_offsets: [0, 4, 8] } }),
     'has invalid data_offsets: [0,4,8]',
