@@ -40,11 +40,31 @@ test.each([
   expect(() => tokenizer.encode('hello')).toThrow(/tokenizer.json/);
 });
 
-test.each([
+test.each<readonly [string, object, string, readonly string[]]>([
   ['digits of any script, one by one', { type: 'Digits', individual_digits: true }, 'x ²٣', ['x ', '²', '٣']],
   ['numbers of any script', { type: 'Digits', individual_digits: false }, 'x ²٣', ['x ', '²٣']],
   ['each punctuation mark', { type: 'Punctuation' }, 'x!?«', ['x', '!', '?', '«']],
   ['runs of punctuation', { type: 'Punctuation', behavior: 'Contiguous' }, 'x!?«', ['x', '!?«']],
+  ['words, which are left', { type: 'Punctuation', behavior: 'Removed' }, 'x!?y', ['x', 'y']],
+  ['words and signs of any script', { type: 'Whitespace' }, 'naïve 你好٣_ «!', ['naïve', '你好٣_', '«!']],
+  ...(
+    [
+      ['marks with the text before them', 'MergedWithPrevious', false, ['a.', '.', 'b.', 'c']],
+      ['marks with the text after them', 'MergedWithNext', false, ['a', '.', '.b', '.c']],
+      ['text with the mark before it', 'MergedWithPrevious', true, ['a', '.', '.b', '.c']],
+      ['text with the mark after it', 'MergedWithNext', true, ['a.', '.', 'b.', 'c']],
+      ['runs of marks', 'Contiguous', false, ['a', '..', 'b', '.', 'c']],
+    ] as const
+  ).map(([name, behavior, invert, pieces]) => {
+    const part = { type: 'Split', pattern: { String: '.' }, behavior, invert };
+    return [name, part, 'a..b.c', pieces] as const;
+  }),
+  [
+    'what a pattern matches and what it does not',
+    { type: 'Split', pattern: { Regex: '\\.+|!' }, behavior: 'Isolated', invert: true },
+    'a..b!c',
+    ['a', '..', 'b', '!', 'c'],
+  ],
 ])('a pre-tokenizer splits off %s', async (_, part, text, pieces) => {
   const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false };
   const base = tinyTokenizer();
@@ -59,6 +79,19 @@ test.each([
   const tokenizer = await loadTokenizer(filesOf({ 'tokenizer.json': { ...base, model, pre_tokenizer } }));
   const tokens = tokenizer.encode(text);
   expect(tokens.map(token => tokenizer.decode([token]))).toEqual(pieces);
+});
+
+test('a tokenizer with a token that is part of no other word is refused', async () => {
+  const added_tokens = [{ id: 0, content: 'a', single_word: true }];
+  await expect(
+    loadTokenizer(filesOf({ 'tokenizer.json': { ...tinyTokenizer(), added_tokens } })),
+  ).rejects.toThrow("tokenizer.json is damaged or not supported: the added token 'a' has single_word");
+});
+
+test('encode names a tokenizer.json that gives a text a negative token', async () => {
+  const added_tokens = [{ id: -1, content: '<x>', special: true }];
+  const tokenizer = await loadTokenizer(filesOf({ 'tokenizer.json': { ...tinyTokenizer(), added_tokens } }));
+  expect(() => tokenizer.encode('<x>')).toThrow(CheckpointError);
 });
 
 test('a WordLevel tokenizer has a token for each word, and one for all unknown words', async () => {

@@ -1,7 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import { checkArgument, checkFields, type FieldRules } from '../checks/check-fields.ts';
-import { flag, text as textRule } from '../checks/rules.ts';
+import { flag, integerFrom, text as textRule } from '../checks/rules.ts';
 import { ConfigError } from '../files/config/config-error.ts';
 import { CheckpointError } from '../files/sources/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/sources/model-files.ts';
@@ -75,7 +75,7 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
     const add_special_tokens = options.addSpecialTokens ?? true;
     return namingFile(() => {
       const { ids } = tokenizer.encode(text, { add_special_tokens });
-      if (!ids.every(Number.isSafeInteger)) throw new Error(`a text has the tokens ${describeValue(ids)}`);
+      if (!ids.every(integerFrom(0).holds)) throw new Error(`a text has the tokens ${describeValue(ids)}`);
       return ids;
     });
   };
