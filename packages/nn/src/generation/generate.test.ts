@@ -178,7 +178,7 @@ test('generation_config.json gives the defaults, and options take precedence', a
       max_new_tokens: 7,
     }),
   ).toEqual({
-    ...{ temperature: 0.6, topK: 50, topP: 0.9, stopTokens: [2, 3], maxNewTokens: 7 },
+    ...{ temperature: 0.6, topK: 50, topP: 0.9, minP: 0, stopTokens: [2, 3], maxNewTokens: 7 },
   });
   const ending = await loadModel(filesOf({ ...tinyLlama, eos_token_id: [4, 5] }), { engine: cpuEngine() });
   expect(ending.generationDefaults).toEqual({ stopTokens: [4, 5] });

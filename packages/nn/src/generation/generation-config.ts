@@ -29,7 +29,7 @@ export async function readGenerationConfig(
       // 0 means all tokens.
       topK: config.integer('top_k', 50, 0) || undefined,
       topP: config.checked('top_p', samplingRules.topP, 1),
-      ...(config.has('min_p') && { minP: config.checked<number>('min_p', samplingRules.minP) }),
+      minP: config.checked('min_p', samplingRules.minP, 0),
     }),
     ...(config.has('repetition_penalty') && { repetitionPenalty: config.positive('repetition_penalty') }),
     ...(config.has('max_new_tokens') && { maxNewTokens: config.integer('max_new_tokens') }),

@@ -64,13 +64,11 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): Adapter
   // Later versions of peft write the flags of their new options, which are off unless an adapter uses them.
   const off = Object.keys(json).filter(name => json[name] === false);
   for (const name of [...Object.keys(writtenOptions), ...ignoredOptions, ...off]) config.has(name);
-  const targets = config.texts('target_modules');
-  if (!targets?.length) return config.fail('target_modules', 'must name layers');
   const read = {
     rank: config.integer('r'),
     alpha: config.checked<number>('lora_alpha', loraRules.alpha),
     dropout: config.checked('lora_dropout', loraRules.dropout, 0),
-    targets,
+    targets: config.checked<readonly string[]>('target_modules', loraRules.targets),
     rankStabilised: config.flag('use_rslora', false),
   };
   // Refuses options that are neither null nor empty.

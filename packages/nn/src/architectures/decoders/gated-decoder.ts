@@ -1,3 +1,4 @@
+import { texts } from '../../checks/rules.ts';
 import type { ConfigReader } from '../../files/config/config-reader.ts';
 import { type ModelDefinition, weightNames } from '../architecture.ts';
 import type { DecoderTable } from '../transformer/decoder.ts';
@@ -119,9 +120,11 @@ export function layerWindows(
   rule: (layer: number) => boolean,
 ): (layer: number) => number | undefined {
   const layers = config.count('num_hidden_layers');
-  const types =
-    config.texts('layer_types') ??
-    Array.from({ length: layers }, (_, n) => (rule(n) ? 'sliding_attention' : 'full_attention'));
+  const types = config.checked<readonly string[]>(
+    'layer_types',
+    texts,
+    Array.from({ length: layers }, (_, n) => (rule(n) ? 'sliding_attention' : 'full_attention')),
+  );
   const unknown = types.find(type => type !== 'full_attention' && type !== 'sliding_attention');
   if (unknown !== undefined) config.fail('layer_types', `has '${unknown}', which is not supported`);
   if (types.length !== layers) config.fail('layer_types', `must name ${layers} layers, got ${types.length}`);

@@ -1,5 +1,5 @@
 import type { Rule } from '../../checks/check-fields.ts';
-import { aboveZero, flag, fromZero, integerFrom, numberRule, oneOf, text } from '../../checks/rules.ts';
+import { aboveZero, flag, fromZero, integerFrom, numberRule, oneOf } from '../../checks/rules.ts';
 import { ConfigError } from './config-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -110,15 +110,6 @@ export class ConfigReader {
   /** One of the given strings. */
   oneOf<V extends string>(name: string, values: readonly V[], fallback?: V): V {
     return this.checked<V>(name, oneOf(...values), fallback);
-  }
-
-  /** A list of strings; undefined if it is not given. */
-  texts(name: string): readonly string[] | undefined {
-    if (!this.has(name)) return undefined;
-    return this.checked<readonly string[]>(name, {
-      rule: 'must be an array of strings',
-      holds: x => Array.isArray(x) && x.every(text.holds),
-    });
   }
 
   /** The options of a nested object; null if it is not given. */
