@@ -2,11 +2,15 @@ import { checkObject, TilewiseError } from '@tilewise/core';
 import { checkArgument, type Rule } from '../../checks/check-fields.ts';
 import { text } from '../../checks/rules.ts';
 import type { OpenRange } from './byte-stream.ts';
+import { CheckpointError } from './checkpoint-error.ts';
 import type { ModelFiles } from './model-files.ts';
 
 /** The functions of `node:fs` that are used. */
 interface NodeFileSystem {
-  statSync(path: string, options: { readonly throwIfNoEntry: false }): { readonly size: number } | undefined;
+  statSync(
+    path: string,
+    options: { readonly throwIfNoEntry: false },
+  ): { readonly size: number; isFile(): boolean } | undefined;
   createReadStream(
     path: string,
     options?: { readonly start: number; readonly end: number },
@@ -26,7 +30,7 @@ function fileSystem(): NodeFileSystem {
 }
 
 /**
- * The files of a folder, in Node.
+ * The files of a folder, in Node. `open` of a name that the file system refuses throws a CheckpointError.
  * @throws InvalidArgumentError for a path that is not a string; TilewiseError `UNSUPPORTED` where there is no
  * file system.
  */
@@ -37,9 +41,14 @@ export function folderFiles(path: string): ModelFiles {
     name: path,
     async open(file) {
       const place = `${path}/${file}`;
-      const found = fs.statSync(place, { throwIfNoEntry: false });
-      // `withProgress` reports the size.
-      return found ? Object.assign(fs.createReadStream(place), { size: found.size }) : null;
+      try {
+        const found = fs.statSync(place, { throwIfNoEntry: false });
+        // `withProgress` reports the size.
+        return found?.isFile() ? Object.assign(fs.createReadStream(place), { size: found.size }) : null;
+      } catch (cause) {
+        // The name may come from a stranger's index, and be longer than names of files can be.
+        throw new CheckpointError({ file, cause }, 'cannot be opened');
+      }
     },
   };
 }
