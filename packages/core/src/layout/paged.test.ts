@@ -1,3 +1,4 @@
+import { processorTime } from '@tilewise/test-data';
 import { describe, expect, it } from 'vitest';
 import { Tensor } from '../tensor/tensor.ts';
 import { fromPages, toPages } from './paged.ts';
@@ -53,7 +54,29 @@ describe('paged keys and values', () => {
     expect(fromPages({ container, table }).shape).toEqual([2, 1, 0, 1]);
   });
 
+  it('without elements take no time, however many pages there are', () => {
+    const start = processorTime();
+    const { container, table } = toPages(Tensor.zeros([1, 1, 2 ** 24, 0]), 1);
+    expect([container.shape, table.shape, table.get(0, 2 ** 24 - 1)]).toEqual([
+      [2 ** 24, 1, 1, 0],
+      [1, 2 ** 24],
+      2 ** 24 - 1,
+    ]);
+    expect(processorTime() - start).toBeLessThan(2000);
+  });
+
+  it('whose table has no room in memory are OUT_OF_MEMORY', () => {
+    expect(() => toPages(Tensor.zeros([2 ** 31, 1, 2 ** 20, 0]), 1)).toThrow(
+      expect.objectContaining({ code: 'OUT_OF_MEMORY' }),
+    );
+  });
+
   it.each<[string, () => unknown, RegExp]>([
+    [
+      'a block beyond those that a table of i32 can name',
+      () => toPages(Tensor.zeros([1, 1, 2, 0]), 1, (_, page) => 2 ** 31 - 1 + page),
+      /^blockOf must give every page its own block, got 2147483648 for page 1 of sequence 0/,
+    ],
     ['a page size of 0', () => toPages(dense(1, 1, 2, 1), 0), /^pageSize must be a positive integer, got 0/],
     [
       'a block given twice',

@@ -1,4 +1,5 @@
 import { checkFunction, checkObject, describeValue, InvalidArgumentError } from '../errors.ts';
+import { allocate } from '../tensor/allocate.ts';
 import { copyTensor } from '../tensor/copy.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { checkAxes, positions } from './axes.ts';
@@ -34,30 +35,45 @@ export function toPages(
   if (blockOf !== undefined) checkFunction('blockOf', blockOf);
   const [B, H, S, D] = dense.shape;
   const pages = Math.ceil(S / pageSize);
-  const blocks = assignBlocks(B, pages, blockOf ?? ((b, page) => b * pages + page));
-  const count = blocks.reduce((most, block) => Math.max(most, block + 1), 0);
+  const { table, count } = assignBlocks(B, pages, blockOf ?? ((b, page) => b * pages + page));
   const container = Tensor.zeros([count, H, pageSize, D], { dtype: dense.dtype });
-  blocks.forEach((block, n) => {
+  // Pages without elements, of which there may be billions, have nothing to copy.
+  const copied = container.size > 0 ? B * pages : 0;
+  for (let n = 0; n < copied; n++) {
     const start = (n % pages) * pageSize;
     const end = Math.min(start + pageSize, S);
     const b = Math.floor(n / pages);
-    copyTensor(positions(dense, b, start, end), positions(container, block, 0, end - start));
-  });
-  return { container, table: Tensor.from(blocks, [B, pages], { dtype: 'i32' }) };
+    copyTensor(positions(dense, b, start, end), positions(container, table.data[n], 0, end - start));
+  }
+  return { container, table };
 }
 
-function assignBlocks(B: number, pages: number, blockOf: (b: number, page: number) => number): number[] {
-  const taken = new Set<number>();
-  return Array.from({ length: B * pages }, (_, n) => {
-    const [b, page] = [Math.floor(n / pages), n % pages];
-    const block = blockOf(b, page);
-    if (!Number.isInteger(block) || block < 0 || taken.has(block)) {
-      const rule = `must give every page its own block, got ${block} for page ${page} of sequence ${b}`;
-      throw new InvalidArgumentError('blockOf', rule);
-    }
-    taken.add(block);
-    return block;
-  });
+/** A table with the block of each page, and the number of blocks that it needs. */
+function assignBlocks(
+  B: number,
+  pages: number,
+  blockOf: (b: number, page: number) => number,
+): { table: Tensor; count: number } {
+  const table = Tensor.zeros([B, pages], { dtype: 'i32' });
+  const blocks = table.data;
+  const refuse = (block: number, n: number): never => {
+    const rule = `must give every page its own block, got ${block} for page ${n % pages} of sequence ${Math.floor(n / pages)}`;
+    throw new InvalidArgumentError('blockOf', rule);
+  };
+  let count = 0;
+  for (let n = 0; n < blocks.length; n++) {
+    const block = blockOf(Math.floor(n / pages), n % pages);
+    if ((block | 0) !== block || block < 0) refuse(block, n);
+    blocks[n] = block;
+    count = Math.max(count, block + 1);
+  }
+  const taken = allocate('bool', count);
+  for (let n = 0; n < blocks.length; n++) {
+    const block = blocks[n];
+    if (taken[block]) refuse(block, n);
+    taken[block] = 1;
+  }
+  return { table, count };
 }
 
 /**
