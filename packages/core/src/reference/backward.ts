@@ -9,7 +9,7 @@ import type { BackwardAmaxName, BackwardOperands, BackwardProblem } from '../att
 import { createFp8 } from '../score/fp8.ts';
 import { createScoreChain } from '../score/score-chain.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { type Float64Tensor, filled, raiseAmax } from './float64-tensor.ts';
+import { type Float64Tensor, filled, raiseAmax, zeros } from './float64-tensor.ts';
 import {
   asTensors,
   type BackwardInputsFloat64,
@@ -85,11 +85,11 @@ export function backward(
     const dO = dORows(b, h);
     const products = blocks?.rows(head) ?? { q: head.q, k: head.k, dO8: dO, dOT: dO };
     const { dO8, dOT } = products;
-    const dS = blocks && new Float64Array(lengthQ * lengthKv);
+    const dS = blocks && zeros(lengthQ * lengthKv);
     const sums: HeadSums = {
-      dq: new Float64Array(lengthQ * Dqk),
-      dk: new Float64Array(lengthKv * Dqk),
-      dv: new Float64Array(lengthKv * Dv),
+      dq: zeros(lengthQ * Dqk),
+      dk: zeros(lengthKv * Dqk),
+      dv: zeros(lengthKv * Dv),
     };
     for (let i = 0; i < lengthQ; i++) {
       const lse = given.lse[row(b, h, i)];

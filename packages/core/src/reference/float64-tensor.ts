@@ -2,6 +2,7 @@ import { broadcastIndex, type ElementIndex, operandIndex, rowIndex } from '../at
 import type { SequenceSide } from '../attention/host/sequences.ts';
 import { callerShape, rowShape } from '../attention/problem/describe.ts';
 import type { AttentionProblem, BroadcastDesc, OperandDesc } from '../attention/problem/problem.ts';
+import { allocateBy } from '../tensor/allocate.ts';
 import { elementCount, type Shape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -23,9 +24,14 @@ export function plain({ shape, values }: Float64Tensor): Float64Tensor {
   return { shape, values };
 }
 
-/** A tensor filled with one value. */
+/** Zeros. @throws TilewiseError with code `OUT_OF_MEMORY`. */
+export function zeros(count: number): Float64Array {
+  return allocateBy(n => new Float64Array(n), count);
+}
+
+/** A tensor filled with one value. @throws as `zeros`. */
 export function filled(shape: Shape, value: number): Float64Tensor {
-  return { shape, values: new Float64Array(elementCount(shape)).fill(value) };
+  return { shape, values: zeros(elementCount(shape)).fill(value) };
 }
 
 /** Raises the largest magnitude to |x| if that is larger. */

@@ -9,7 +9,7 @@ import type {
   Operands,
 } from '../attention/problem/problem.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import type { Float64Tensor } from './float64-tensor.ts';
+import { type Float64Tensor, zeros } from './float64-tensor.ts';
 import { type HeadReader, headReader } from './head/read.ts';
 
 /** The inputs of backward; the forward results among them may be those of `sdpaFloat64`, unrounded. */
@@ -68,7 +68,7 @@ function resultRows(
   const indexOf = operandIndex(problem.o, side, operands['raggedOffsets.o']);
   const { Dv } = problem;
   return (b, h) => {
-    const rows = new Float64Array(side.length(b) * Dv);
+    const rows = zeros(side.length(b) * Dv);
     for (let i = 0; i < side.length(b); i++) {
       const at = indexOf(b, h, i);
       rows.set(values.subarray(at, at + Dv), i * Dv);

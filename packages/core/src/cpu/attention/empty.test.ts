@@ -44,3 +44,18 @@ test('an engine with threads computes them, too', async () => {
   const q = expanded(2 ** 24, 0);
   expect((await cpuEngine({ threads: 2 }).sdpa(q, q, q)).o.size).toBe(0);
 });
+
+test.each([
+  ['cpu', sdpa, sdpaBackward],
+  ['reference', exactSdpa, exactSdpaBackward],
+])('%s: results without the memory for them are OUT_OF_MEMORY', (_, forward, backward) => {
+  const outOfMemory = expect.objectContaining({ code: 'OUT_OF_MEMORY' });
+  const long = (S: number): Tensor => Tensor.zeros([1, 1, 1, 8]).expand([1, 1, S, 8]);
+  const [rows, keys, S] = [long(1), long(0), 2 ** 31 - 1];
+  expect(() => forward(long(S), keys, keys)).toThrow(outOfMemory);
+  const inputs = { q: rows, o: rows, dO: rows, lse: Tensor.zeros([1, 1, 1]) };
+  const all = { ...inputs, k: long(S), v: long(S) };
+  expect(() => backward(all, { gradients: ['dq', 'dk', 'dv'], seqLensKv: [0] })).toThrow(outOfMemory);
+  const bias = Tensor.zeros([1]).expand([S]);
+  expect(() => backward(all, { bias, gradients: ['dbias'], seqLensKv: [0] })).toThrow(outOfMemory);
+});

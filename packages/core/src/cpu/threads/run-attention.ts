@@ -1,4 +1,5 @@
 import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
+import { allocateBy } from '../../tensor/allocate.ts';
 import { checkStorage } from '../../tensor/checks/check-storage.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { backward } from '../attention/backward/backward.ts';
@@ -59,7 +60,7 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
       return pass.finally(holdResident(tensorsIn([operands, into])));
     }
     if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
-    const { tensors, copies } = moved(operands, bytes => new ArrayBuffer(bytes));
+    const { tensors, copies } = moved(operands, bytes => allocateBy(n => new ArrayBuffer(n), bytes));
     for (const copy of copies) copyPart(copy, 0, 1);
     return compileEngineKernels(variant).then(() => here(tensors));
   }

@@ -1,4 +1,5 @@
 import { createAddressing, type HostOperand } from '../../attention/host/addressing.ts';
+import { allocateBy } from '../../tensor/allocate.ts';
 import { valueDecoder } from '../../tensor/dtype/convert.ts';
 
 /** Rows of one head of one sequence as a row-major f64 matrix (length × D). */
@@ -14,7 +15,7 @@ export function headReader({ desc, tensor, side, lists }: HostOperand): HeadRead
   const [, , , D] = desc.shape;
   return (b, h) => {
     const length = side.length(b);
-    const rows = new Float64Array(length * D);
+    const rows = allocateBy(n => new Float64Array(n), length * D);
     for (let s = 0; s < length; s++) {
       const at = rowOffset(b, h, s);
       for (let d = 0; d < D; d++) rows[s * D + d] = decode(data[at + d * stride]);

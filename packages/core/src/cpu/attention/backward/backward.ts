@@ -5,6 +5,7 @@ import type {
   GradientName,
   LengthsKind,
 } from '../../../attention/problem/problem.ts';
+import { allocateBy } from '../../../tensor/allocate.ts';
 import { encodeArray } from '../../../tensor/dtype/convert.ts';
 import { elementCount } from '../../../tensor/shape.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
@@ -32,12 +33,14 @@ export interface BackwardTargets {
 /** Allocates zeroed memory that starts at a multiple of 8 bytes. */
 export type AllocateBytes = (bytes: number) => Uint8Array;
 
+const zeroedBytes: AllocateBytes = bytes => allocateBy(n => new Uint8Array(n), bytes);
+
 /** The gradients of a problem. */
 export function backward(
   problem: BackwardProblem,
   operands: BackwardOperands<Tensor>,
   context: PassContext,
-  { into, allocateBytes = bytes => new Uint8Array(bytes) }: BackwardTargets = {},
+  { into, allocateBytes = zeroedBytes }: BackwardTargets = {},
 ): BackwardResults {
   const sums = allocateBackward(problem, allocateTensor, allocateBytes, into);
   const extras = runBackward(problem, operands, context, sums, inOrder());

@@ -1,6 +1,7 @@
 import { broadcastIndex } from '../../../../attention/host/result-index.ts';
 import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
 import type { ScoreChain } from '../../../../score/score-chain.ts';
+import { allocateBy } from '../../../../tensor/allocate.ts';
 import { elementCount } from '../../../../tensor/shape.ts';
 import { Tensor } from '../../../../tensor/tensor.ts';
 import type { ScoreTile } from '../../tiles/score-tile.ts';
@@ -54,7 +55,7 @@ export function createCaptureGradients(
   const names = chain.differentiableCaptures;
   if (names.length === 0) return null;
   const sums = Object.fromEntries(
-    names.map(name => [name, new Float64Array(elementCount(captures[name].shape))]),
+    names.map(name => [name, allocateBy(n => new Float64Array(n), elementCount(captures[name].shape))]),
   );
   return {
     add(ds, products, ld, { b, h, i0, rows, j0, columns }) {
