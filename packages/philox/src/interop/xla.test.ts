@@ -1,5 +1,5 @@
 import { loadPhilox } from '@tilewise/test-data';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { xlaRngBitGenerator } from './xla.ts';
 
 const { xla_rng_bit_generator_philox: vectors } = loadPhilox<{
@@ -18,6 +18,22 @@ describe('xlaRngBitGenerator', () => {
     const { words, state } = xlaRngBitGenerator(vector.state_in.map(long), vector.n_u32);
     expect(hex(words)).toEqual(vector.out_u32);
     expect(state).toEqual(vector.state_out.map(long));
+  });
+
+  it('is OUT_OF_MEMORY for more words than the host allocates', () => {
+    class Refusing {
+      constructor() {
+        throw new RangeError('Array buffer allocation failed');
+      }
+    }
+    vi.stubGlobal('Uint32Array', Refusing);
+    try {
+      expect(() => xlaRngBitGenerator([1n, 2n], 2 ** 32 - 1)).toThrow(
+        expect.objectContaining({ code: 'OUT_OF_MEMORY', message: 'no memory for 4294967296 words' }),
+      );
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('needs a state of two or three integers', () => {

@@ -1,4 +1,4 @@
-import { describeValue, InvalidArgumentError } from '../errors.ts';
+import { describeValue, InvalidArgumentError, TilewiseError } from '../errors.ts';
 import { fillBlocks } from '../stream/fill-blocks.ts';
 import { lowWords, toUint, type Uint } from '../u64.ts';
 
@@ -11,7 +11,7 @@ import { lowWords, toUint, type Uint } from '../u64.ts';
  * Source: `xla/hlo/builder/lib/prng.cc`; equal to runs of XLA on the CPU (jaxlib 0.10.2).
  *
  * @throws InvalidArgumentError if the state is not two or three unsigned 64-bit integers, or `count` is not a
- * whole number below 2^32.
+ * whole number below 2^32; TilewiseError with code `OUT_OF_MEMORY`.
  */
 export function xlaRngBitGenerator(
   state: readonly Uint[],
@@ -25,9 +25,17 @@ export function xlaRngBitGenerator(
   const [key = 0n, low = 0n, high = key] = state.map((word, n) => toUint(word, `state[${n}]`, 64));
   const length = Number(toUint(count, 'count', 32));
   const blocks = Math.ceil(length / 4);
-  const words = new Uint32Array(4 * blocks);
+  const words = allocateWords(4 * blocks);
   fillBlocks(words, 0, blocks, [...lowWords(low), ...lowWords(high)], lowWords(key), 10);
   const next = (high << 64n) + low + BigInt(blocks);
   const nextState = [key, BigInt.asUintN(64, next), BigInt.asUintN(64, next >> 64n)];
   return { words: words.subarray(0, length), state: nextState.slice(0, state.length) };
+}
+
+function allocateWords(count: number): Uint32Array {
+  try {
+    return new Uint32Array(count);
+  } catch (cause) {
+    throw new TilewiseError('OUT_OF_MEMORY', `no memory for ${count} words`, { cause });
+  }
 }
