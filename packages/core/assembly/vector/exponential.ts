@@ -60,9 +60,10 @@ const CHUNK_BYTES: usize = 256;
 }
 
 /**
- * Replaces a run of numbers, a multiple of 8, by e^(x − subtrahend), with x − subtrahend clamped to 88 if
- * `limited`, and returns the sum. It gives the bits of `exponential`, in two steps: dependency chains of half
- * the length keep the processor busier, and the constants of each step stay in registers.
+ * Replaces a run of numbers, a multiple of 8, by e^(x − subtrahend), and returns the sum. If `limited`, x −
+ * subtrahend may exceed 88: the result is ∞ from 88.4 on. It gives the bits of `exponential`, in two steps:
+ * dependency chains of half the length keep the processor busier, and the constants of each step stay in
+ * registers.
  */
 @inline export function exponentials(first: usize, end: usize, subtrahend: f32, limited: bool): f64 {
   // Uses two sums, because one would make a chain of dependent steps.
@@ -78,8 +79,9 @@ const CHUNK_BYTES: usize = 256;
       let x = f32x4.sub(v128.load(at), subtrahends);
       let y = f32x4.sub(v128.load(at, 16), subtrahends);
       if (limited) {
-        x = f32x4.pmin(x, f32x4.splat(88));
-        y = f32x4.pmin(y, f32x4.splat(88));
+        // The power of two of e^89 is ∞; larger ones wrap around.
+        x = f32x4.pmin(x, f32x4.splat(89));
+        y = f32x4.pmin(y, f32x4.splat(89));
       }
       x = exponent(x, log2e, floor);
       y = exponent(y, log2e, floor);
