@@ -127,16 +127,17 @@ export function lengthsMissing(side: 'Q' | 'Kv'): string {
 const largest = (all: readonly number[]): number => all.reduce((a, b) => Math.max(a, b), 0);
 
 /**
- * The longest sequence, from lists on the host. A device tensor cannot be read here, so the caller must state
- * the length.
+ * The longest sequence, from lists on the host: with cumulative lengths, tokens that `seqLens*` leaves unused
+ * count too, because dropout counts them. A device tensor cannot be read here, so the caller must state the
+ * length.
  */
 function longest(side: 'Q' | 'Kv', lists: Lists<TensorDesc>): number {
-  const [cumulative, lengths] = [lists[`cuSeqLens${side}`], lists[`seqLens${side}`]];
-  if (isHostArray(cumulative)) return largest(lengthsFromCumulative(cumulative, `cuSeqLens${side}`));
-  if (isHostArray(lengths)) return largest(numbersOf(lengths));
-  if (!cumulative && !lengths) throw new InvalidArgumentError(`seqLens${side}`, lengthsMissing(side));
-  const given = cumulative ? `cuSeqLens${side}` : `seqLens${side}`;
-  throw new InvalidArgumentError(`maxSeqLen${side}`, `must be given when ${given} is not on the host`);
+  const given = lists[`cuSeqLens${side}`] ? (`cuSeqLens${side}` as const) : (`seqLens${side}` as const);
+  const list = lists[given];
+  if (!list) throw new InvalidArgumentError(`seqLens${side}`, lengthsMissing(side));
+  if (!isHostArray(list))
+    throw new InvalidArgumentError(`maxSeqLen${side}`, `must be given when ${given} is not on the host`);
+  return largest(given === `seqLens${side}` ? numbersOf(list) : lengthsFromCumulative(list, given));
 }
 
 /**

@@ -139,6 +139,10 @@ describe('packed tensors', () => {
       { cuSeqLensKv: onDevice },
       'InvalidArgumentError: maxSeqLenKv must be given when cuSeqLensKv is not on the host',
     ],
+    'state it even beside lengths on the host, which may be shorter than the sequences': [
+      { cuSeqLensKv: onDevice, seqLensKv: [1, 2] },
+      'InvalidArgumentError: maxSeqLenKv must be given when cuSeqLensKv is not on the host',
+    ],
     'hold all sequences in each tensor': [
       { v: f32(10, 2, 6) },
       'InvalidArgumentError: cuSeqLensKv must end within the 10 packed tokens of v, got 11',
