@@ -96,7 +96,8 @@ export function writePower(w: FunctionWriter, x: Local, exponent: number): void 
   if (exponent < 0) w.floats(1);
   w.get(x);
   if (exponent === 2) w.get(x).vector('f32x4Mul');
-  if (Math.abs(exponent) === 0.5) w.vector('f32x4Sqrt');
+  // The root of −0 is −0, but its power is 0, as that of −0 + 0.
+  if (Math.abs(exponent) === 0.5) w.floats(0).vector('f32x4Add').vector('f32x4Sqrt');
   if (exponent < 0) w.vector('f32x4Div');
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { add, erf, exp, mul, tanh } from '../../../expr/index.ts';
+import { add, erf, exp, mul, pow, tanh } from '../../../expr/index.ts';
 import type { NumericExpr } from '../../../expr/nodes/expr.ts';
-import { unaryFunction } from '../../../expr/nodes/operators.ts';
+import { binaryFunction, unaryFunction } from '../../../expr/nodes/operators.ts';
 import { input } from '../../../primitive/index.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { supportedVariants } from '../../kernels/host-kernels.ts';
@@ -48,6 +48,13 @@ describe.each(supportedVariants().filter(name => name !== 'typescript'))('%s', v
     ['erf', erf, 1.9, 3.7],
   ] as const)('%s never exceeds 1', (_name, f, from, to) => {
     expect(values(f(input(0)), floats(from, to, 1)).findIndex(y => y > 1)).toBe(-1);
+  });
+
+  test.each([2, 0.5, -0.5, -1, 3])('the power %f of 0, −0 and ∞ is that of the host', exponent => {
+    const numbers = Float32Array.of(0, -0, Infinity, 4);
+    const exact = binaryFunction('pow', 'f32');
+    const wanted = Array.from(numbers, x => exact(x, exponent));
+    expect([...values(pow(input(0), exponent), numbers)]).toEqual(wanted);
   });
 
   test('tanh and erf are 1 for large numbers, so that GELU has no tail', () => {
