@@ -6,11 +6,11 @@ import type { NearestName } from './nearest-name.ts';
 import type { MaskDropout, PhiloxDropout, SdpaBackwardOptions, Window } from './options.ts';
 
 /**
- * The form of an option, checked before the rules: a number, a boolean, a list of names, an object with
- * its own options (`'object'` if the code that reads the object knows these options), or `'any'`, if one
- * rule checks everything.
+ * The form of an option, checked before the rules: a number, a boolean, a string (the name of a dtype), a
+ * list of names, an object with its own options (`'object'` if the code that reads the object knows these
+ * options), or `'any'`, if one rule checks everything.
  */
-export type OptionForm = 'any' | 'number' | 'boolean' | 'names' | 'object' | OptionForms;
+export type OptionForm = 'any' | 'number' | 'boolean' | 'string' | 'names' | 'object' | OptionForms;
 
 /** The known options, by name. */
 export interface OptionForms {
@@ -43,7 +43,7 @@ const sdpaForms: OptionForms = /* @__PURE__ */ ((): Partial<
 > => ({
   ...formsOf(operandOptions, 'any'),
   ...{ scale: 'number', softcap: 'number', maxSeqLenQ: 'number', maxSeqLenKv: 'number' },
-  ...{ causal: 'any', scoreMod: 'any', maskMod: 'any', outDType: 'any', gradDType: 'any' },
+  ...{ causal: 'any', scoreMod: 'any', maskMod: 'any', outDType: 'string', gradDType: 'string' },
   ...{ gradients: 'names', fp8: 'object', mxfp8: 'object' },
   window: { left: 'number', right: 'number', align: 'any' } satisfies Record<keyof Window, OptionForm>,
   raggedOffsets: formsOf(raggedNames, 'any'),
@@ -113,17 +113,18 @@ function checkName(
   throw new InvalidArgumentError(prefix + key, `is not an ${kind}; ${hint}`);
 }
 
-const formRules: Readonly<Record<PlainForm, readonly [is: (value: unknown) => boolean, what: string]>> = {
-  any: [() => true, ''],
-  number: [value => typeof value === 'number', 'a number'],
-  boolean: [value => typeof value === 'boolean', 'true or false'],
-  names: [
-    value => Array.isArray(value) && value.every(name => typeof name === 'string'),
-    'an array of names',
-  ],
+const formTexts: Readonly<Record<Exclude<PlainForm, 'any'>, string>> = {
+  number: 'a number',
+  boolean: 'true or false',
+  string: 'the name of a dtype',
+  names: 'an array of names',
 };
 
 function checkForm(name: string, value: unknown, form: PlainForm): void {
-  const [is, what] = formRules[form];
-  if (!is(value)) throw new InvalidArgumentError(name, `must be ${what}, got ${describeValue(value)}`);
+  if (form === 'any') return;
+  const fits =
+    form === 'names'
+      ? Array.isArray(value) && value.every(name => typeof name === 'string')
+      : typeof value === form;
+  if (!fits) throw new InvalidArgumentError(name, `must be ${formTexts[form]}, got ${describeValue(value)}`);
 }

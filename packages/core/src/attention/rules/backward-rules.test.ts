@@ -58,6 +58,10 @@ testRules(run, valid, {
     { gradDType: 'i32' },
     'InvalidDTypeError: gradDType must be f32, f16, bf16, f8e4m3 or f8e5m2, got i32',
   ],
+  'gradDType is a name': [
+    { gradDType: Symbol('f32') },
+    'InvalidArgumentError: gradDType must be the name of a dtype, got Symbol(f32)',
+  ],
   'largest gradients are of FP8': [
     { outputs: { amaxDQ: true } },
     'InvalidArgumentError: outputs.amaxDQ is a result of the FP8 contract: give fp8 too',

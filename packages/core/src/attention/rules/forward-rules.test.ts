@@ -86,6 +86,10 @@ describe('q, k and v', () => {
       { outDType: 'float16' },
       'InvalidDTypeError: outDType must be f32, f16, bf16, f8e4m3 or f8e5m2, got float16',
     ],
+    'name the dtype of the output': [
+      { outDType: 16 },
+      'InvalidArgumentError: outDType must be the name of a dtype, got 16',
+    ],
   });
 });
 
