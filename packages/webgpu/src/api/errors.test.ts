@@ -5,6 +5,7 @@ import {
   normalise,
   Tensor,
 } from '@tilewise/core';
+import { modOf, score } from '@tilewise/core/expr';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type GoodCall, goodCall, k, q, shape, v } from '../../testing/attention/good-call.ts';
 import { callersDevice, storageBuffer } from '../../testing/device/device-buffers.ts';
@@ -56,6 +57,13 @@ describe('a wrong call throws, naming the argument', () => {
       InvalidArgumentError,
       'mask',
       /tensor/,
+    ],
+    [
+      'score mod without the functions of one',
+      () => sdpa(ctx, gpu.q, gpu.k, gpu.v, { scoreMod: { ...modOf(score), tools: 1 as never } }),
+      InvalidArgumentError,
+      'scoreMod',
+      /must be made by scoreMod/,
     ],
     [
       'tensor on the host where one on the GPU is expected',

@@ -43,7 +43,7 @@ export function toolsOf(ctx: GpuContext, options: SdpaOptions<unknown>): CallToo
 }
 
 /** False for the tools of `checkedMod`, which serve engines only. */
-const isComplete = (tools: Partial<ExprTools>): tools is ExprTools => 'writeWgsl' in tools;
+const isComplete = (tools: Partial<ExprTools>): tools is ExprTools => tools.writeWgsl !== undefined;
 
 /** The tools that the context has loaded. */
 export function loadedTools({ modules }: GpuContext, expr: ExprTools | undefined): CallTools {
