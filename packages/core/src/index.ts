@@ -27,10 +27,11 @@ export { type Mxfp8Operand, type Mxfp8OperandName, mxfp8Operands } from './atten
 export type * from './attention/problem/problem.ts';
 export { BLOCK_MASK_TILE } from './attention/problem/problem.ts';
 export { backwardRules, validateBackward } from './attention/rules/backward-rules.ts';
+export { checkProblem } from './attention/rules/check-problem.ts';
 export { type DataChecks, dataChecks } from './attention/rules/data-rules.ts';
 export { forwardRules, validate } from './attention/rules/forward-rules.ts';
 export { fp8ForwardRules } from './attention/rules/fp8-rules.ts';
-export { checkBackwardProblem, checkForwardProblem, checkProblem } from './attention/rules/problem-schema.ts';
+export { checkBackwardProblem, checkForwardProblem } from './attention/rules/problem-schema.ts';
 export { checkRules, type Rule, type RuleKind } from './attention/rules/rule.ts';
 export type * from './engine/engine.ts';
 export * from './errors.ts';

@@ -1,7 +1,7 @@
 import { createCallMemo } from '../attention/call-memo.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
-import { checkProblem } from '../attention/rules/problem-schema.ts';
+import { checkProblem } from '../attention/rules/check-problem.ts';
 import { hostEngine } from '../primitive/host/host-engine.ts';
 import type { TensorEngine } from '../primitive/primitive-engine.ts';
 import { checkHostTensor } from '../tensor/checks/check-on-host.ts';

@@ -9,8 +9,8 @@ import { Tensor } from '../../tensor/tensor.ts';
 import { cost } from '../cost.ts';
 import { normalise, normaliseBackward } from '../normalise.ts';
 import { validateBackward } from './backward-rules.ts';
+import { checkProblem } from './check-problem.ts';
 import { validate } from './forward-rules.ts';
-import { checkProblem } from './problem-schema.ts';
 
 const zeros = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const [q, k] = [zeros(2, 4, 5, 8), zeros(2, 2, 6, 8)];

@@ -179,14 +179,11 @@ function checkFields(name: string, value: object, fields: Readonly<Record<string
 /**
  * Checks that a problem that was stored or made by hand has exactly the fields of a forward problem, and that
  * each has its form at any depth.
- * @param kind what the error asks for if there is no problem at all.
  * @throws InvalidArgumentError naming `problem` or the field, such as `problem.q.strides[1]`.
  */
-export function checkForwardProblem(
-  problem: unknown,
-  kind = 'a forward problem, as `normalise` makes it',
-): asserts problem is AttentionProblem {
-  if (!isObject(problem) || !('q' in problem)) fail('problem', kind, problem);
+export function checkForwardProblem(problem: unknown): asserts problem is AttentionProblem {
+  if (!isObject(problem) || !('q' in problem))
+    fail('problem', 'a forward problem, as `normalise` makes it', problem);
   checkFields('problem', problem, forwardFields);
   checkDropout(problem.dropout as DropoutDesc | null);
 }
@@ -200,15 +197,6 @@ export function checkBackwardProblem(problem: unknown): asserts problem is Backw
     fail('problem', 'a backward problem, as `normaliseBackward` makes it', problem);
   checkFields('problem', problem, backwardFields);
   checkDropout((problem.forward as AttentionProblem).dropout);
-}
-
-/**
- * Checks the fields of a problem of either kind.
- * @throws InvalidArgumentError, as `checkForwardProblem`.
- */
-export function checkProblem(problem: unknown): asserts problem is AttentionProblem | BackwardProblem {
-  if (isObject(problem) && 'forward' in problem) checkBackwardProblem(problem);
-  else checkForwardProblem(problem, 'a problem, as `normalise` or `normaliseBackward` makes it');
 }
 
 /** Checks the probability too, because a scheme has masks only for some probabilities. */

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { cpuEngine } from '../../cpu/engine.ts';
 import { add, load } from '../../expr/build.ts';
 import { scoreMod } from '../../expr/mods/mod.ts';
 import type { Expr } from '../../expr/nodes/expr.ts';
+import { referenceEngine } from '../../reference/engine.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { cost } from '../cost.ts';
 import { normalise, normaliseBackward } from '../normalise.ts';
 import { validateBackward } from './backward-rules.ts';
+import { checkProblem } from './check-problem.ts';
 import { validate } from './forward-rules.ts';
-import { checkProblem } from './problem-schema.ts';
 
 const q = Tensor.zeros([1, 2, 3, 4]);
 const { problem } = normalise(
@@ -33,6 +35,17 @@ test('a problem that was changed by hand is checked like a call', () => {
   expect(() => validate({ ...problem, band: { left: -1, right: 0, align: 'top-left' } })).toThrow(
     'window.left must be a count of keys',
   );
+});
+
+test('no engine says that it runs a problem that breaks a rule', () => {
+  const inputs = { q, k: q, v: q, o: q, dO: q, lse: Tensor.zeros([1, 2, 3]) };
+  const { problem: backward } = normaliseBackward(inputs);
+  const wrong = { ...problem, k: { ...problem.k, dtype: 'i32' } } as const;
+  for (const engine of [referenceEngine(), cpuEngine({ threads: 1 })]) {
+    expect(() => engine.checkSupport(wrong)).toThrow('k must be f32, f16, bf16, f8e4m3 or f8e5m2, got i32');
+    expect(() => engine.checkSupport({ ...backward, forward: wrong })).toThrow('k must be f32');
+    expect(() => engine.checkSupport({ ...backward, gradients: ['dsink'] })).toThrow('gradients');
+  }
 });
 
 test('so is its FP8 contract', () => {
@@ -77,7 +90,7 @@ describe('a value that is not a problem, or lacks fields, is refused by name', (
   });
 
   test.each(nothing)('%o as a problem of either kind', given => {
-    expect(() => checkProblem(given)).toThrow(/^problem must be a problem, as/);
+    expect(() => checkProblem(given)).toThrow(/^problem must be a forward problem, as/);
     expect(() => checkProblem(problem)).not.toThrow();
     expect(() => checkProblem(backward)).not.toThrow();
   });

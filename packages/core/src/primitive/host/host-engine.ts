@@ -1,6 +1,6 @@
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../attention/options/options.ts';
 import type { GradientName } from '../../attention/problem/problem.ts';
-import { checkProblem } from '../../attention/rules/problem-schema.ts';
+import { checkProblem } from '../../attention/rules/check-problem.ts';
 import type { SdpaGradients, SdpaResult } from '../../engine/engine.ts';
 import { checkFunction } from '../../errors.ts';
 import { checkHostTensor } from '../../tensor/checks/check-on-host.ts';

@@ -35,6 +35,13 @@ describe('checkSupport and the calls give the reasons why a problem is not suppo
     for (const tensor of tensors) tensor.destroy();
   });
 
+  test('a problem that breaks a rule gets no answer but the error of a call', () => {
+    const { problem } = normalise({ q, k, v });
+    const wrong = { ...problem, k: { ...problem.k, dtype: 'i32' } } as const;
+    for (const run of [() => checkSupport(ctx, wrong), () => planSdpa(ctx, wrong)])
+      expect(run).toThrow('k must be f32, f16, bf16, f8e4m3 or f8e5m2, got i32');
+  });
+
   test('more storage buffers than the device has', async () => {
     const device = await callersDevice();
     const small = await createContext({ device });
