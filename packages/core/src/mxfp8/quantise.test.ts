@@ -21,6 +21,16 @@ test('the scale is the smallest power of two by which the largest value fits', (
   expect(blockScaleCode(NaN, float8e4m3)).toBe(255);
 });
 
+test.each(['f8e4m3', 'f8e5m2'] as const)(
+  'an infinity in %s comes back beside its finite neighbours, and a NaN takes its block along',
+  dtype => {
+    const restored = (...block: number[]) =>
+      dequantiseMxfp8(quantiseMxfp8(Tensor.from(block, [1, 1, 1, block.length]), { dtype })).toFloat32();
+    expect([...restored(Infinity, -Infinity, 2 ** 127, 0)]).toEqual([Infinity, -Infinity, 2 ** 127, 0]);
+    expect([...restored(Number.NaN, 1)]).toEqual([Number.NaN, Number.NaN]);
+  },
+);
+
 test('scales of another axis, layout or dtype are refused, even if as many', () => {
   const along = normal([1, 1, 64, 32], 1);
   const quantised = quantiseMxfp8(along);

@@ -39,7 +39,8 @@ interface BlockOptions {
 /**
  * A (B, H, S, D) tensor of any float dtype in MXFP8 (OCP Microscaling 1.0): 32 neighbours share a power of
  * two with the exponent ⌈log2(amax / largest value of the format)⌉, as in Transformer Engine, so that no
- * element saturates.
+ * finite element saturates. An infinity is stored as the largest value of the format, at a scale at which
+ * that value exceeds f32, so it is an infinity again when it is dequantised. A NaN makes its block NaN.
  *
  * @param options.along the axis that a product sums over: channels (default) or positions.
  * @throws InvalidShapeError for another rank; InvalidDTypeError for integers; InvalidArgumentError for a
