@@ -110,11 +110,11 @@ describe('an argument of another kind is refused by name', () => {
       'dtype is not an option; the options are along, layout',
     ],
     ['no MXFP8 tensor', () => dequantiseMxfp8(any(t.shape)), 'tensor must be an object, got Array'],
-    ['no problem', () => cpuEngine().checkSupport(any({})), 'problem must be a problem, as'],
+    ['no problem', () => cpuEngine().checkSupport(any({})), 'problem must be a forward problem, as'],
     [
       'no problem to prepare',
       () => cpuEngine().prepareAttention?.(any(null)),
-      'problem must be a problem, as',
+      'problem must be a forward problem, as',
     ],
     ['no work', () => referenceEngine().batch(any(undefined)), 'work must be a function, got undefined'],
   ])('%s', (_, run, message) => {
