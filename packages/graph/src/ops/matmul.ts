@@ -4,9 +4,10 @@ import { input } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { defineOperations } from '../ir/schema/define.ts';
 import type { GradientCall, InputGradient, Operation } from '../ir/schema/operation.ts';
+import { resultRule } from '../ir/schema/result-rule.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
-import { type LogicalShape, type LogicalTensor, UNKNOWN } from '../ir/tensor/logical-tensor.ts';
-import { broadcastShapes, broadcastTo } from '../ir/tensor/shape.ts';
+import type { LogicalShape, LogicalTensor } from '../ir/tensor/logical-tensor.ts';
+import { agree, broadcastShapes, broadcastTo } from '../ir/tensor/shape.ts';
 
 export const matmulSchemas = {
   MatMul: {
@@ -32,10 +33,7 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
    * row if it is src and a column if it is weights.
    */
   MatMul: {
-    constraint: ({ inputs: [src], outputs: [dst] }) =>
-      dst.dtype === src.dtype || dst.dtype === 'f32'
-        ? null
-        : `output 'dst' must be ${src.dtype} or f32, got ${dst.dtype}`,
+    constraint: ({ inputs: [src], outputs: [dst] }) => resultRule(src, dst, 'dst'),
     gradient: matmulGradient,
     infer: ({ attributes, inputs: [a, b, ...bias] }) => [
       broadcastTo('MatMul', inferMatMul(attributes, a.shape, b.shape), bias),
@@ -43,10 +41,10 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
     lower: (lowering, { attributes }) => {
       const [first, second, bias] = lowering.inputs;
       const [dst] = lowering.outputs;
-      const a = asMatrix(lowering, first, 'row', attributes.transpose_a);
-      const b = asMatrix(lowering, second, 'column', attributes.transpose_b);
+      const a = asMatrix(lowering, first, true, attributes.transpose_a);
+      const b = asMatrix(lowering, second, false, attributes.transpose_b);
       const product = bias ? lowering.temporary(dst.desc.shape) : dst;
-      lowering.matmul(a, b, matrixOf(lowering, product, isVector(first), isVector(second)));
+      lowering.matmul(a, b, withMatrixAxes(lowering, product, isVector(first), isVector(second)));
       if (bias) lowering.map(add(input(0), input(1)), [product, bias], dst);
     },
   },
@@ -101,7 +99,7 @@ function inferMatMul(attributes: Attributes, a: LogicalShape, b: LogicalShape): 
   const right = b.length === 1 ? [b[0], 1] : swapped(b, attributes.transpose_b);
   const [m, columns] = left.slice(-2);
   const [rows, n] = right.slice(-2);
-  if (columns !== rows && columns !== UNKNOWN && rows !== UNKNOWN) {
+  if (!agree([columns], [rows])) {
     throw new InvalidShapeError(
       'MatMul',
       `cannot multiply [${a}] by [${b}]: ${columns} columns, ${rows} rows`,
@@ -118,16 +116,14 @@ function swapped(shape: readonly number[], swap: boolean): readonly number[] {
 
 const isVector = ({ desc }: Value): boolean => desc.shape.length === 1;
 
-function asMatrix(lowering: Lowering, value: Value, vector: 'row' | 'column', swap: boolean): Value {
-  const { shape, strides } = value.desc;
-  if (!isVector(value)) return swap ? lowering.transposed(value) : value;
-  return vector === 'row'
-    ? lowering.view(value, [1, shape[0]], [0, strides[0]])
-    : lowering.view(value, [shape[0], 1], [strides[0], 0]);
+/** An operand as a matrix: a vector is the row of the first operand, or the column of the second. */
+function asMatrix(lowering: Lowering, value: Value, isFirst: boolean, swap: boolean): Value {
+  if (isVector(value)) return withMatrixAxes(lowering, value, isFirst, !isFirst);
+  return swap ? lowering.transposed(value) : value;
 }
 
-/** The output with the row or column that a vector operand lacks. */
-function matrixOf(lowering: Lowering, dst: Value, noRow: boolean, noColumn: boolean): Value {
+/** A tensor with the row or column that a vector operand lacks. */
+function withMatrixAxes(lowering: Lowering, dst: Value, noRow: boolean, noColumn: boolean): Value {
   const { shape, strides } = dst.desc;
   if (!noRow && !noColumn) return dst;
   const batch = shape.length - (noRow ? 0 : 1) - (noColumn ? 0 : 1);

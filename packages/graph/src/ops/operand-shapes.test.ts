@@ -52,6 +52,29 @@ test.each<readonly [string, readonly (readonly number[])[], object, string]>([
   await expect(runOperation(kind, operands, { ...attributes })).rejects.toThrow(rule);
 });
 
+test.each<readonly [string, readonly number[], string]>([
+  ['Take', [2], 'cannot read from axis 1 of [3,0], which is empty'],
+  ['GatherElements', [3, 2], 'has indices [3,2] along axis 1, which do not fit [3,0]'],
+])('%s of elements of an empty axis is refused, and of none is empty', async (kind, at, rule) => {
+  const run = (indices: readonly number[]) =>
+    runOperation(kind, [zeros([3, 0], 'f32'), zeros(indices, 'i32')], { axis: 1 });
+  await expect(run(at)).rejects.toThrow(rule);
+  expect(await run([...at.slice(0, -1), 0])).toEqual([[]]);
+});
+
+test('SliceBackward of more elements than fit its extent is refused', async () => {
+  const run = (size: number, attributes: Attributes) =>
+    runOperation('SliceBackward', [zeros([size], 'f32')], { axis: 0, extent: 4, ...attributes });
+  expect(await run(2, { start: 1, step: 2 })).toEqual([[0, 0, 0, 0]]);
+  expect(await run(0, { start: 9 })).toEqual([[0, 0, 0, 0]]);
+  await expect(run(5, {})).rejects.toThrow(
+    'SliceBackward of 5 elements from 0 with step 1 does not fit the 4 elements along axis 0',
+  );
+  await expect(run(2, { start: 2, step: 2 })).rejects.toThrow('does not fit the 4 elements');
+  await expect(run(2, { start: 0, step: -1 })).rejects.toThrow('does not fit the 4 elements');
+  await expect(run(1, { start: 0, step: 0 })).rejects.toThrow('does not fit the 4 elements');
+});
+
 test('CrossEntropy with another number of labels is refused', async () => {
   for (const labels of [1, 4]) {
     const operands = [zeros([3, 4], 'f32'), zeros([labels], 'i32')];

@@ -1,12 +1,12 @@
 import { InvalidShapeError } from '@tilewise/core';
-import { add, lt, select, sub } from '@tilewise/core/expr';
+import { lt, select, sub } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
-import { indexWith } from './slice.ts';
+import { indexWith, slicedAlong } from './slice.ts';
 
 export const concatSchemas = {
   Concat: {
@@ -98,12 +98,9 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
       return [() => builder.op('Concat', outputs.map(part), { axis })];
     },
     lower: ({ map, inputs: [src], outputs }, { attributes: { axis, sizes } }) => {
-      const { shape, dtype } = src.desc;
-      const d = checkedAxis('Split', axis, shape);
       const starts = startsOf(sizes);
       outputs.forEach((dst, n) => {
-        const at = add(coordinate(d), starts[n]);
-        map(inputAt(0, indexWith(shape.length, d, at), exprType(dtype)), [src], dst);
+        map(slicedAlong(src, axis, starts[n]), [src], dst);
       });
     },
   },

@@ -126,12 +126,15 @@ export function gatherOrZero(
   return builder.op('GatherElements', [padded, moved], { axis });
 }
 
+/** Indices along the axis may outnumber its elements, unless it has none. */
 function checkFit(kind: string, axis: number, src: readonly number[], indices: readonly number[]): void {
   const d = checkedAxis(kind, axis, src);
-  const fits = src.length === indices.length && indices.every((n, e) => e === d || n <= src[e] || src[e] < 0);
+  const fits =
+    src.length === indices.length &&
+    indices.every((n, e) => n <= src[e] || src[e] < 0 || (e === d && src[e] > 0));
   if (!fits)
     throw new InvalidShapeError(
       kind,
-      `has indices [${indices}], which do not fit [${src}] in dimensions other than axis ${axis}`,
+      `has indices [${indices}] along axis ${axis}, which do not fit [${src}]`,
     );
 }

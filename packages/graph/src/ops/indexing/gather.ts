@@ -1,4 +1,4 @@
-import { elementCount } from '@tilewise/core';
+import { elementCount, InvalidShapeError } from '@tilewise/core';
 import { add, and, ge, lt, select } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
@@ -75,7 +75,10 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
     infer: ({ attributes: { axis }, inputs: [{ shape }, indices] }) => {
       if (shape === null || indices.shape === null) return [null];
       const d = checkedAxis('Take', axis, shape);
-      return [[...shape.slice(0, d), ...indices.shape, ...shape.slice(d + 1)]];
+      const result = [...shape.slice(0, d), ...indices.shape, ...shape.slice(d + 1)];
+      if (shape[d] === 0 && result.every(n => n > 0))
+        throw new InvalidShapeError('Take', `cannot read from axis ${axis} of [${shape}], which is empty`);
+      return [result];
     },
     gradient: call => [() => takeGradient(call), null],
     lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {

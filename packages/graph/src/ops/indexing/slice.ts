@@ -1,9 +1,24 @@
 import { InvalidShapeError } from '@tilewise/core';
-import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
+import {
+  add,
+  and,
+  type Expr,
+  eq,
+  floorDiv,
+  ge,
+  lt,
+  mod,
+  mul,
+  type NumericExpr,
+  select,
+  sub,
+} from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
+import type { Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
+import { type LogicalShape, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
 import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
 
 export const sliceSchemas = {
@@ -43,50 +58,59 @@ export function indexWith(rank: number, axis: number, index: NumericExpr): Numer
   return Array.from({ length: rank }, (_, d) => (d === axis ? index : coordinate(d)));
 }
 
+/** The elements start, start + step, … of input 0 along an axis. */
+export function slicedAlong({ desc: { shape, dtype } }: Value, axis: number, start: number, step = 1): Expr {
+  const d = checkedAxis('Slice', axis, shape);
+  return inputAt(0, indexWith(shape.length, d, add(mul(coordinate(d), step), start)), exprType(dtype));
+}
+
+/** The attributes of Slice, which has a size, and of its gradient, which has the extent of the axis. */
+interface SliceAttributes {
+  readonly axis: number;
+  readonly start: number;
+  readonly step: number;
+  readonly size?: number;
+  readonly extent?: number;
+}
+
+/**
+ * The shape of a slice, or of the gradient of its src.
+ * @throws InvalidShapeError for a slice with elements outside the axis.
+ */
+function inferSlice(kind: string, attributes: SliceAttributes, shape: LogicalShape): LogicalShape {
+  if (shape === null) return null;
+  const { axis, start, step } = attributes;
+  const d = checkedAxis(kind, axis, shape);
+  const { size = shape[d], extent = shape[d] } = attributes;
+  const ends = size === 0 ? [] : [start, start + (size - 1) * step];
+  const fits = size >= 0 && step !== 0 && ends.every(n => n >= 0 && n < extent);
+  if (!fits && shape[d] !== UNKNOWN)
+    throw new InvalidShapeError(
+      kind,
+      `of ${size} elements from ${start} with step ${step} does not fit the ${extent} elements along axis ${axis}`,
+    );
+  return withExtent(shape, d, attributes.extent ?? size);
+}
+
 /** Operations that take parts of tensors, or place tensors in larger ones. */
 export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
   /** The `size` elements start, start + step, … along an axis. Not an operation of oneDNN. */
   Slice: {
-    infer: ({ attributes: { axis, start, size, step }, inputs: [{ shape }] }) => {
-      if (shape === null) return [null];
-      const d = checkedAxis('Slice', axis, shape);
-      const last = start + (size - 1) * step;
-      const fits =
-        size >= 0 &&
-        step !== 0 &&
-        start >= 0 &&
-        (size === 0 || (last >= 0 && Math.max(start, last) < shape[d]));
-      if (!fits && shape[d] >= 0) {
-        throw new InvalidShapeError(
-          'Slice',
-          `of ${size} elements from ${start} with step ${step} does not fit the ${shape[d]} elements along axis ${axis}`,
-        );
-      }
-      return [withExtent(shape, d, size)];
-    },
+    infer: ({ attributes, inputs: [{ shape }] }) => [inferSlice('Slice', attributes, shape)],
     gradient: ({ builder, attributes: { axis, start, step }, inputs: [src], dy }) => {
       const shape = builder.shapeOf(src);
       const extent = shape[checkedAxis('Slice', axis, shape)];
       return [() => builder.op('SliceBackward', [dy], { axis, start, step, extent })];
     },
-    lower: ({ map, inputs: [src], outputs: [dst] }, { attributes: { axis, start, step } }) => {
-      const { shape, dtype } = src.desc;
-      const d = checkedAxis('Slice', axis, shape);
-      map(
-        inputAt(0, indexWith(shape.length, d, add(mul(coordinate(d), step), start)), exprType(dtype)),
-        [src],
-        dst,
-      );
-    },
+    lower: ({ map, inputs: [src], outputs: [dst] }, { attributes: { axis, start, step } }) =>
+      map(slicedAlong(src, axis, start, step), [src], dst),
   },
   /**
    * The gradient of Slice with respect to src: diff_dst for the elements in the slice, 0 for the others.
    * `extent` is the extent of src along the axis.
    */
   SliceBackward: {
-    infer: ({ attributes: { axis, extent }, inputs: [{ shape }] }) => [
-      shape && withExtent(shape, checkedAxis('SliceBackward', axis, shape), extent),
-    ],
+    infer: ({ attributes, inputs: [{ shape }] }) => [inferSlice('SliceBackward', attributes, shape)],
     gradient: ({ builder, attributes: { axis, start, step }, inputs: [dy], dy: ddx }) => {
       const shape = builder.shapeOf(dy);
       const size = shape[checkedAxis('SliceBackward', axis, shape)];
@@ -95,9 +119,9 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
     lower: ({ map, inputs: [dy], outputs: [dx] }, { attributes: { axis, start, step } }) => {
       const { shape } = dy.desc;
       const d = checkedAxis('SliceBackward', axis, shape);
-      const distance = step < 0 ? sub(start, coordinate(d)) : sub(coordinate(d), start);
-      const index = floorDiv(distance, Math.abs(step));
-      const isTaken = and(ge(index, 0), lt(index, shape[d]), eq(mod(distance, Math.abs(step)), 0));
+      const distance = sub(coordinate(d), start);
+      const index = floorDiv(distance, step);
+      const isTaken = and(ge(index, 0), lt(index, shape[d]), eq(mod(distance, step), 0));
       map(select(isTaken, inputAt(0, indexWith(shape.length, d, index)), 0), [dy], dx);
     },
   },
@@ -108,11 +132,7 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
   Pad: {
     infer: ({ attributes: { before, after }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
-      if (
-        before.length !== shape.length ||
-        after.length !== shape.length ||
-        [...before, ...after].some(n => n < 0)
-      ) {
+      if ([before, after].some(counts => counts.length !== shape.length || counts.some(n => n < 0))) {
         throw new InvalidShapeError(
           'Pad',
           `needs counts ≥ 0 for each dimension of [${shape}], got [${before}] and [${after}]`,

@@ -126,7 +126,7 @@ export function transposeOrder(order: readonly number[], rank: number): number[]
 }
 
 /** The order of the transpose that undoes another. */
-function inverseOrder(order: readonly number[], rank: number): number[] {
+export function inverseOrder(order: readonly number[], rank: number): number[] {
   const axes = transposeOrder(order, rank);
   return axes.map((_, d) => axes.indexOf(d));
 }

@@ -23,7 +23,11 @@ test('TopK orders by value and then by index', async () => {
     [4, 5, 5],
     [1, 0, 0],
   ]);
-  await expect(runOperation('TopK', [a], { k: 4 }, ['f32', 'i32'])).rejects.toThrow('k must be 1 to 3');
+  await expect(runOperation('TopK', [a], { k: 4 }, ['f32', 'i32'])).rejects.toThrow('k must be 0 to 3');
+});
+
+test('TopK of no elements is empty', async () => {
+  expect(await runOperation('TopK', [a], { k: 0 }, ['f32', 'i32'])).toEqual([[], []]);
 });
 
 test.each([

@@ -84,10 +84,10 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     infer: ({ attributes: { axis, k }, inputs: [{ shape }] }) => {
       if (shape === null) return [null, null];
       const d = checkedAxis('TopK', axis, shape);
-      if (k < 1 || (shape[d] >= 0 && k > shape[d]))
+      if (k < 0 || (shape[d] >= 0 && k > shape[d]))
         throw new InvalidShapeError(
           'TopK',
-          `k must be 1 to ${shape[d]}, the elements along axis ${axis}, got ${k}`,
+          `k must be 0 to ${shape[d]}, the elements along axis ${axis}, got ${k}`,
         );
       return [withExtent(shape, d, k), withExtent(shape, d, k)];
     },
@@ -103,6 +103,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     lower: ({ map, reduced, temporary, inputs: [src], outputs: [values, indices] }, { attributes }) => {
       const { axis, k } = attributes;
       const d = checkedAxis('TopK', axis, src.desc.shape);
+      if (k === 0) return;
       const found: (readonly [Value, Value])[] = [];
       for (let n = 0; n < k; n++) found.push(largestAfter(reduced, src, d, found.at(-1) ?? null));
       const join = (column: 0 | 1, to: Value, type: 'f32' | 'i32'): void => {

@@ -2,6 +2,7 @@ import { exp, mul, type NumericExpr, sub } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import { defineOperations, type OperationRules } from '../../ir/schema/define.ts';
 import type { GradientCall, Operation } from '../../ir/schema/operation.ts';
+import { resultRule } from '../../ir/schema/result-rule.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalShape, LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { axisOf, broadcastShapes, checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
@@ -33,13 +34,6 @@ type SoftmaxAttributes = ResolvedAttributes<typeof softmaxSchemas.SoftMax.attrib
 function withAxisOne(kind: string, axis: number, shape: LogicalShape): LogicalShape {
   if (shape === null) return null;
   return withExtent(shape, checkedAxis(kind, axis, shape), 1);
-}
-
-/** The rule that a result has the dtype of an input, or is f32. */
-function resultRule(from: LogicalTensor, to: LogicalTensor, name: string): string | null {
-  return to.dtype === from.dtype || to.dtype === 'f32'
-    ? null
-    : `output '${name}' must be ${from.dtype} or f32, got ${to.dtype}`;
 }
 
 function softmaxGradient(call: GradientCall<SoftmaxAttributes>): readonly (() => LogicalTensor)[] {

@@ -8,7 +8,7 @@ import type { GradientBuilder } from '../../ir/schema/operation.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
-import { transposeOrder } from '../../ops/layout/layout.ts';
+import { inverseOrder } from '../../ops/layout/layout.ts';
 import type { Composite } from './decomposed-softmax.ts';
 import type { ForwardAttention } from './forward-attention.ts';
 
@@ -17,10 +17,9 @@ import type { ForwardAttention } from './forward-attention.ts';
  */
 const layoutInverses: Readonly<Record<string, (node: GraphNode, shape: readonly number[]) => Attributes>> = {
   StaticReshape: (_, shape) => ({ shape, special_zero: false }),
-  StaticTranspose: ({ attributes }, shape) => {
-    const order = transposeOrder(numbersOf(attributes, 'order'), shape.length);
-    return { order: order.map((_, d) => order.indexOf(d)) };
-  },
+  StaticTranspose: ({ attributes }, shape) => ({
+    order: inverseOrder(numbersOf(attributes, 'order'), shape.length),
+  }),
   Reorder: () => ({}),
 };
 

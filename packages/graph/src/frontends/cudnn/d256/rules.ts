@@ -145,15 +145,14 @@ export function checkD256Lengths(
       );
   }
   const [left, right] = windowSize;
-  const [maxLeft, maxRight] = [(maxSK ?? longest.k) - 1, (maxSQ ?? longest.q) - 1];
-  if (left >= 0 && left >= maxLeft)
-    throw new InvalidArgumentError(
-      'windowSize',
-      `must have a left bound below ${maxLeft}, the number of keys minus 1, or −1, got ${left}`,
-    );
-  if (right > 0 && right >= maxRight)
-    throw new InvalidArgumentError(
-      'windowSize',
-      `must have a right bound below ${maxRight}, the number of queries minus 1, or −1, got ${right}`,
-    );
+  for (const [side, given, least, length] of [
+    ['left', left, 0, maxSK ?? longest.k],
+    ['right', right, 1, maxSQ ?? longest.q],
+  ] as const) {
+    if (given >= least && given >= length - 1)
+      throw new InvalidArgumentError(
+        'windowSize',
+        `must have a ${side} bound below ${length - 1}, or −1, got ${given}`,
+      );
+  }
 }
