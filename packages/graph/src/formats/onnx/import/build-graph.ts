@@ -1,4 +1,4 @@
-import { elementCount, type Tensor, TilewiseError } from '@tilewise/core';
+import { elementCount, InvalidShapeError, type Tensor, TilewiseError } from '@tilewise/core';
 import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts';
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
@@ -8,7 +8,7 @@ import { Draft } from './draft.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './file/element-type.ts';
 import type { ModelRecord, NodeRecord, ValueRecord } from './file/read-model.ts';
 import { engineTensor, numbersOf, type TensorRecord, tensorOfNumbers } from './file/tensor-record.ts';
-import { checkShape, type GivenInputs } from './given-inputs.ts';
+import { checkShape, declaration, type GivenInputs } from './given-inputs.ts';
 import { NodeCall, type NodeResult } from './node-call.ts';
 import { once } from './once.ts';
 import { onnxOperatorOf } from './operators/table.ts';
@@ -47,6 +47,16 @@ export interface OnnxGraph {
 const maxInlineElements = 64;
 /** The maximum number of elements of a tensor without weights that is computed while a model is read. */
 const maxFoldedElements = 2 ** 20;
+
+/** Translates a part of a node. An error of shapes names the node, as other errors do. */
+function named<T>(call: NodeCall, translate: () => T): T {
+  try {
+    return translate();
+  } catch (error) {
+    if (error instanceof InvalidShapeError) return call.fail(error.message);
+    throw error;
+  }
+}
 
 /**
  * Builds a graph from a model. Every node becomes numbers or operations, and the graph keeps only the
@@ -140,13 +150,11 @@ export class GraphFromModel {
       Object.hasOwn(all, name) ? all[name] : undefined;
     const given = own(this.#given.values);
     const shape = own(this.#given.shapes) ?? given?.shape ?? declared;
-    if (!shape || shape.some(extent => typeof extent !== 'number')) {
-      const text = declared?.map(extent => extent ?? '?').join(', ') ?? '?';
+    if (!shape || shape.some(extent => typeof extent !== 'number'))
       throw new InvalidGraphError(
-        `input '${name}' is declared as [${text}]: give its shape, as shapes: { '${name}': […] }`,
+        `${declaration(name, declared)}: give its shape, as shapes: { '${name}': […] }`,
         name,
       );
-    }
     checkShape(name, declared, shape as readonly number[]);
     return {
       ...{ name, type, shape: shape as readonly number[] },
@@ -229,7 +237,7 @@ export class GraphFromModel {
       this.#branch(call);
       return;
     }
-    const results = [operator?.(call) ?? []].flat();
+    const results = [named(call, () => operator?.(call) ?? [])].flat();
     const from = {
       isWeight: inputs.some(value => value?.isWeight),
       isStatic: inputs.every(value => value?.isStatic ?? true),
@@ -271,7 +279,7 @@ export class GraphFromModel {
     call: NodeCall,
     from: Pick<Value, 'isWeight' | 'isStatic'>,
   ): Value {
-    const host = fold ? once(fold) : null;
+    const host = fold ? once(() => named(call, fold)) : null;
     const count = elementCount(shape);
     const isStatic = always || from.isStatic;
     const isWeight = from.isWeight && !always;
@@ -280,7 +288,7 @@ export class GraphFromModel {
       if (host && (folds || !emit)) return this.#constant(host(), type, name);
       const before = this.#draft.at;
       this.#draft.at = call;
-      const made = emit?.() ?? call.refuse('can only be computed while the model is read');
+      const made = named(call, () => emit?.() ?? call.refuse('can only be computed while the model is read'));
       this.#draft.at = before;
       return made;
     });

@@ -8,6 +8,11 @@ export interface GivenInputs {
   readonly values: Readonly<Record<string, HostTensor>>;
 }
 
+/** What the model declares of an input, with ? for an extent or a rank that is not declared. */
+export function declaration(name: string, declared: ValueRecord['shape']): string {
+  return `input '${name}' is declared as [${declared?.map(extent => extent ?? '?').join(', ') ?? '?'}]`;
+}
+
 /** @throws InvalidGraphError if a shape contradicts the model's declaration of the input. */
 export function checkShape(name: string, declared: ValueRecord['shape'], shape: readonly number[]): void {
   const fits =
@@ -15,8 +20,5 @@ export function checkShape(name: string, declared: ValueRecord['shape'], shape: 
     (declared.length === shape.length &&
       declared.every((extent, d) => typeof extent !== 'number' || extent === shape[d]));
   if (!fits || shape.some(n => !Number.isSafeInteger(n) || n < 0))
-    throw new InvalidGraphError(
-      `input '${name}' is declared as [${declared?.map(extent => extent ?? '?').join(', ') ?? '?'}], got [${shape}]`,
-      name,
-    );
+    throw new InvalidGraphError(`${declaration(name, declared)}, got [${shape}]`, name);
 }

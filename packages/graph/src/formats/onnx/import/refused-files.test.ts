@@ -164,9 +164,20 @@ test.each([
     ]),
     'elements; only 0 to 16777216 can be computed while a model is read',
   ],
-])('%s is refused', async (_, bytes, message) => {
+  [
+    'an axis that ONNX does not check',
+    oneNode('TopK', ['x', 'k'], [integers('k', [7])]),
+    'k must be 0 to 3, the elements along axis 1, got 7',
+  ],
+  [
+    'Resize of no elements to some',
+    oneNode('Resize', ['e', '', '', 's'], [messageField(5, weights('e', [2, 0], [])), integers('s', [2, 3])]),
+    'reads from an empty axis',
+  ],
+])('%s is refused by the name of the operator', async (_, bytes, message) => {
   const read = await fromOnnx(bytes);
   expect(() => read.graph()).toThrow(message);
+  expect(() => read.graph()).toThrow(/^operation (\w+) '\1_0': /);
   expect(() => read.graph()).toThrow(TilewiseError);
 });
 

@@ -49,8 +49,8 @@ export function hostTensor(
   const count = elementCount(shape);
   if (!(count >= 0 && count <= maxNumbers))
     throw new InvalidShapeError(
-      'ONNX file:',
-      `a constant of shape [${shape}] has ${count} elements; only 0 to ${maxNumbers} can be computed while a model is read`,
+      'a constant',
+      `of shape [${shape}] has ${count} elements; only 0 to ${maxNumbers} can be computed while a model is read`,
     );
   const values = new Float64Array(count);
   const index = shape.map(() => 0);

@@ -12,7 +12,7 @@ import {
 } from '../../../../../testing/onnx/operator-case.ts';
 import { fromOnnx } from '../../index.ts';
 
-const { F32, I32, U8 } = elementTypes;
+const { F32, I32, I64, U8 } = elementTypes;
 
 const cases: Readonly<Record<string, OperatorCase>> = {
   'an empty axis read backwards': {
@@ -22,6 +22,10 @@ const cases: Readonly<Record<string, OperatorCase>> = {
   'a number quantized by itself': {
     ...{ op: 'DynamicQuantizeLinear', opset: 11, types: [U8, F32, U8] },
     inputs: [[]],
+  },
+  'the largest 0 elements': {
+    ...{ op: 'TopK', opset: 11, types: [F32, I64] },
+    inputs: [[2, 3], i64([0])],
   },
   'an Einsum along an empty axis': {
     ...{ op: 'Einsum', opset: 12, attributes: { equation: text('ij,jk->ik') } },
@@ -46,6 +50,18 @@ test('a cubic Resize may leave no elements', async () => {
   expect(y0?.shape).toEqual([0, 0, 1]);
   model.release();
 });
+
+// onnxruntime refuses channels without an image.
+test.each(['GlobalAveragePool', 'GlobalMaxPool'])(
+  '%s of channels of one element changes nothing',
+  async op => {
+    const model = await fromOnnx(modelOf({ op, opset: 17, inputs: [[1, 2]] }));
+    const { y0 } = await model.run(cpuEngine(), { x0: Tensor.from([3, -4], [1, 2]) });
+    expect(y0.shape).toEqual([1, 2]);
+    expect([...y0.toFloat32()]).toEqual([3, -4]);
+    model.release();
+  },
+);
 
 // onnxruntime returns numbers that it has not written.
 test('a product of integers along an empty axis is 0', async () => {

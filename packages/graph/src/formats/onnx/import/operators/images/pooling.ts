@@ -55,7 +55,7 @@ const global =
     const { type, shape, tensor } = call.input(0);
     const axes = shape.map((_, d) => d).slice(2);
     return result({ type, shape: keptShape(shape, axes) }, () =>
-      call.draft.op(kind, [tensor()], { axes, keep_dims: true }),
+      axes.length > 0 ? call.draft.op(kind, [tensor()], { axes, keep_dims: true }) : tensor(),
     );
   };
 

@@ -1,18 +1,20 @@
+import { elementCount } from '@tilewise/core';
 import { int64Type } from '../../file/element-type.ts';
 import type { NodeCall, NodeResult } from '../../node-call.ts';
 import { folded, hostTensor, type Value } from '../../value.ts';
 
 /**
  * A result whose element i along a dimension is the element `source(i, axis)` of one input.
- * @throws InvalidShapeError for a negative extent, or one with more indices than are computed while a model
- * is read.
+ * @throws InvalidOperationError if the input is empty and the result is not; InvalidShapeError for a negative
+ * extent, or one with more indices than are computed while a model is read.
  */
 export function gathered(
-  { draft, constant }: NodeCall,
+  call: NodeCall,
   value: Value,
   shape: readonly number[],
   source: (i: number, axis: number) => number,
 ): NodeResult {
+  if (value.shape.includes(0) && elementCount(shape) > 0) call.fail('reads from an empty axis');
   const indices = shape.map((extent, axis) => hostTensor([extent], ([i]) => source(i, axis)));
   return moved(
     value,
@@ -21,7 +23,7 @@ export function gathered(
     () =>
       indices.reduce((tensor, own, axis) => {
         const isWhole = shape[axis] === value.shape[axis] && own.values.every((i, n) => i === n);
-        return isWhole ? tensor : draft.op('Take', [tensor, constant(own, int64Type)], { axis });
+        return isWhole ? tensor : call.draft.op('Take', [tensor, call.constant(own, int64Type)], { axis });
       }, value.tensor()),
   );
 }

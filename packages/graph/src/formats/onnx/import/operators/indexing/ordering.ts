@@ -45,6 +45,9 @@ const topK: OnnxOperator = call => {
     // Compares integers as f32, exact up to 2^24, because negating an unsigned integer loses the sign.
     const numbers = isFloat(own) ? own : draft.cast(own, 'f32');
     const x = largest ? numbers : draft.op('Neg', [numbers]);
+    const slice = { axis, start: 0, size: 0 };
+    if (k === 0)
+      return { values: draft.slice(own, slice), indices: draft.cast(draft.slice(x, slice), 'i32') };
     const [values, indices] = draft.ops('TopK', [x], { axis, k }, [x.dtype, 'i32']);
     if (!isFloat(own)) return { values: draft.op('GatherElements', [own, indices], { axis }), indices };
     return { values: largest ? values : draft.op('Neg', [values]), indices };

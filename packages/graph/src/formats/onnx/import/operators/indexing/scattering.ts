@@ -4,7 +4,8 @@ import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { isFloat } from '../../draft.ts';
 import { boolType, type ElementType, int64Type } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { hostTensor } from '../../value.ts';
+import { hostTensor, staticNumbers } from '../../value.ts';
+import { wrapping } from '../elementwise/wrapping.ts';
 import { checkedIndices, fromStart, rowsOf, staticRows } from './indices.ts';
 
 const scatterElements: OnnxOperator = call => {
@@ -95,7 +96,8 @@ function scatteredRows(
     const kind =
       reductionKinds.get(reduction) ??
       call.refuse(`has the reduction '${reduction}', which is not supported`);
-    return draft.select(isWritten, draft.op(kind, [before, taken]), before);
+    const joined = wrapping((_, both) => draft.op(kind, both))(draft, [before, taken], call);
+    return draft.select(isWritten, joined, before);
   }, data);
 }
 
@@ -106,45 +108,24 @@ const reductionKinds = new Map(
 
 /** Writes new positions into a cache along its sequence axis; each batch entry has its own first position. */
 const tensorScatter: OnnxOperator = call => {
-  const [past, update] = [call.input(0), call.input(1)];
+  const [past, update, at] = [call.input(0), call.input(1), call.optional(2)];
   const { shape, type } = past;
   const axis = call.axis(call.int('axis', -2), shape.length);
-  const mode = call.text('mode', 'linear');
-  const [extent, count, batch] = [shape[axis], update.shape[axis], shape[0]];
+  const isCircular = call.text('mode', 'linear') !== 'linear';
+  const [extent, count] = [shape[axis], update.shape[axis]];
+  const wrong = at && staticNumbers(at)?.find(first => first < 0 || first + count > extent);
+  if (!isCircular && typeof wrong === 'number')
+    call.fail(`writes ${count} positions from ${wrong} of ${extent}`);
   const { draft } = call;
   return result({ type, shape }, () => {
-    const firsts = call.has(2) ? call.numbers(2) : new Array<number>(batch).fill(0);
-    const entries = firsts.map((first, b) => {
-      const own = draft.slice(past.tensor(), { axis: 0, start: b, size: 1 });
-      const added = draft.slice(update.tensor(), { axis: 0, start: b, size: 1 });
-      if (mode === 'linear' && first + count > extent)
-        call.fail(
-          `writes ${count} positions from ${first} of ${extent}; only the mode 'circular' wraps around`,
-        );
-      // After its last position, a circular cache continues at position 0.
-      const parts = Array.from({ length: extent }, (_, s) => {
-        const n = (s - first + extent) % extent;
-        return n < count ? { tensor: added, start: n } : { tensor: own, start: s };
-      });
-      const joined = runs(parts).map(run => draft.slice(run.tensor, { axis, ...run }));
-      return draft.op('Concat', joined, { axis });
-    });
-    return draft.concat(entries, 0);
+    const first = at?.tensor() ?? draft.inline([0], shape.slice(0, 1), 'i32');
+    const written = (to: LogicalTensor, from: LogicalTensor): LogicalTensor =>
+      draft.op('TensorScatter', [to, update.tensor(), from], { axis });
+    const linear = written(past.tensor(), first);
+    // TensorScatter drops positions outside the cache. A circular cache continues at its first position.
+    return isCircular ? written(linear, draft.op('Subtract', [first, draft.scalar(extent, 'i32')])) : linear;
   });
 };
-
-/** Joins consecutive elements of the same tensor to one slice. */
-function runs<T>(
-  parts: readonly { tensor: T; start: number }[],
-): { tensor: T; start: number; size: number }[] {
-  const all: { tensor: T; start: number; size: number }[] = [];
-  for (const { tensor, start } of parts) {
-    const last = all.at(-1);
-    if (last && last.tensor === tensor && last.start + last.size === start) last.size += 1;
-    else all.push({ tensor, start, size: 1 });
-  }
-  return all;
-}
 
 /** Operators that write elements into a tensor. */
 export const scatteringOperators: Readonly<Record<string, OnnxOperator>> = {

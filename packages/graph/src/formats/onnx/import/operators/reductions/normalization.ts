@@ -7,8 +7,7 @@ import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 const batchNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   if (call.flag('training_mode', false)) call.refuse('is in training mode');
-  if (!call.flag('spatial', true))
-    call.refuse("has 'spatial' = 0 (statistics per element instead of per channel), which is not supported");
+  if (!call.flag('spatial', true)) call.refuse("has 'spatial' = 0, which is not supported");
   const { draft } = call;
   return result({ type, shape }, () => {
     const [scale, bias, mean, variance] = [1, 2, 3, 4].map(n =>

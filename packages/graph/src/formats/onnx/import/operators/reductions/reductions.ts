@@ -112,8 +112,7 @@ const integerMagnitudes = composed(sum, (draft, x) => absolute(draft, draft.cast
 const logSumExp: OnnxOperator = given => {
   const { draft } = given;
   const own = given.input(0);
-  const float = (): LogicalTensor => (isInteger(own.type) ? draft.cast(own.tensor(), 'f32') : own.tensor());
-  const value = { ...own, host: null, tensor: float };
+  const value = { ...own, host: null, tensor: () => draft.cast(own.tensor(), 'f32') };
   const call = given.withInput(0, value);
   const most = largest(call);
   const kept = largest(call.withFlag('keepdims', true));
