@@ -67,15 +67,28 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   const names = Object.keys(specs);
   const compiled = graph.compile(engine, options);
   const uploads = new Uploads(engine);
-  // 64-bit numbers, such as seeds, stay on the host: attention would read them back in each call.
-  const isWord = ({ dtype, data }: Tensor): boolean => dtype === 'u32' && data.length === 2;
-  const fixed = [...constants].map(([id, value]) => [id, isWord(value) ? value : uploads.of(value)] as const);
   /** The number of calls that have not ended. They read the constants, even after `release`. */
   let calls = 0;
   let isReleased = false;
   const freeConstants = (): void => {
     if (isReleased && calls === 0) uploads.release();
   };
+  const release = (): void => {
+    compiled.release();
+    isReleased = true;
+    freeConstants();
+  };
+  const fixed: Record<number, Bindable<T>> = {};
+  try {
+    for (const [id, value] of constants) {
+      // 64-bit numbers, such as seeds, stay on the host: attention would read them back in each call.
+      const isWord = value.dtype === 'u32' && value.data.length === 2;
+      fixed[id] = isWord ? value : uploads.of(value);
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
 
   const run = async (
     bound: { readonly [name: string]: Bindable<T> },
@@ -89,7 +102,7 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
         'outputs',
         `must be an array of up to ${results.length} tensors, got ${describeValue(outputs)}`,
       );
-    const bindings: Record<number, Bindable<T>> = Object.fromEntries(fixed);
+    const bindings: Record<number, Bindable<T>> = { ...fixed };
     for (const name of names) {
       if (bound[name] === undefined) throw new InvalidArgumentError('inputs', `lacks '${name}'`);
       if (Object.hasOwn(inputs, name)) bindings[inputs[name].id] = bound[name];
@@ -113,10 +126,6 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
     graph,
     results: results.map(storageDesc),
     workspaceBytes: compiled.workspaceBytes,
-    release() {
-      compiled.release();
-      isReleased = true;
-      freeConstants();
-    },
+    release,
   });
 }

@@ -104,6 +104,30 @@ test('constants live until the last call has ended, and tensors of the caller lo
   expect(released.has(own)).toBe(false);
 });
 
+test('if a constant cannot be uploaded, earlier constants and the graph are freed', () => {
+  const held = new Set<Tensor>();
+  const made = (tensor: Tensor): Tensor => {
+    held.add(tensor);
+    return tensor;
+  };
+  const { primitives } = engine;
+  let uploads = 0;
+  const failing: typeof engine = {
+    ...engine,
+    upload(tensor) {
+      if (++uploads === 2) throw new Error('out of memory');
+      return made(primitives.view(tensor, tensor));
+    },
+    release: tensor => {
+      held.delete(tensor);
+    },
+    primitives: { ...primitives, allocate: desc => made(primitives.allocate(desc)) },
+  };
+  const products = ({ x }: { x: Variable }) => matmul(softmax(matmul(x, row(1, 2))), Tensor.zeros([2, 3]));
+  expect(() => compile(failing, products, { x: [2, 1] })).toThrow('out of memory');
+  expect([...held]).toEqual([]);
+});
+
 test('results have the structure that the function gives them', async () => {
   const f = compile(
     engine,
