@@ -61,7 +61,8 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
     infer: ({ inputs }) => [checkedRows('CrossEntropy', inputs)],
     gradient: ({ builder, attributes, inputs: [logits, labels], dy }) => {
       const { dtype } = logits;
-      const operands = () => [builder.forward(logits), builder.forward(labels), dy];
+      // Recomputed logits may be f32 although forward stored them in 16 bits.
+      const operands = () => [builder.cast(builder.forward(logits), dtype), builder.forward(labels), dy];
       return [() => builder.op('CrossEntropyBackward', operands(), attributes, { dtype }), null];
     },
     lower: ({ map, softmax, reduced, temporary, inputs, outputs }, { attributes }) => {
