@@ -92,3 +92,14 @@ describe('a node with an invalid graph, invalid arguments or an invalid tensor i
     );
   });
 });
+
+test.each(['unified', 'composite'] as const)(
+  'a score program that gives no tensor of floats is refused: %s',
+  implementation => {
+    const attend = (result: unknown) => () =>
+      sdpa(g, { q, k, v, scoreMod: () => result as never, implementation });
+    const mask = tensor([1, 1, 8, 8], 'bool');
+    expect(attend(mask)).toThrow(`input 'src' (tensor ${mask.id}) must be f32, bf16, f16, got bool`);
+    expect(attend(undefined)).toThrow('its inputs must be an array of tensors, got undefined');
+  },
+);

@@ -22,14 +22,16 @@ const layout = { batch: [1, 1] };
 /**
  * Runs a score program and reads its operations as an expression.
  * @param graph the graph whose tensors the program may read.
- * @throws InvalidGraphError for an operation that is not elementwise, or a tensor whose shape is unknown or
- * has more than four dimensions.
+ * @throws InvalidOperationError for a result that is not a tensor of floats; InvalidGraphError for an
+ * operation that is not elementwise, or a tensor whose shape is unknown or has more than four dimensions.
  */
 export function scoreExpression(graph: Graph, program: ScoreProgram): ScoreExpression {
   // The tensors of the node's graph keep their ids in the program's graph.
   const scratch = new Graph({}, graph.described);
   const start = scratch.tensor({ dtype: 'f32' });
   const result = program(scratch, start);
+  // Checks that the result is a tensor of floats, as the composite form does.
+  scratch.op('SoftMax', { inputs: [result], outputs: [scratch.tensor({ dtype: 'f32' })] });
   const { order } = scratch.finalize().topology;
   const known = new Map<number, Expr>([[start.id, score]]);
   const captures: Record<string, LogicalTensor> = {};
