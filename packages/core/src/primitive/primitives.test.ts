@@ -1,4 +1,5 @@
 import { dropoutMask } from '@tilewise/philox';
+import { processorTime } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { InvalidArgumentError } from '../errors.ts';
 import { add, mul, select, sub } from '../expr/build.ts';
@@ -229,6 +230,15 @@ test('scatter-add sums the rows of equal indices and skips indices outside', () 
   expect(run({ kind: 'scatter-add' }, [indices, updates], Tensor.zeros([3, 2]))).toEqual([
     [7, 8, 4, 6, 0, 0],
   ]);
+});
+
+test('billions of rows without elements take no time', () => {
+  const rows = (): Tensor => Tensor.zeros([2 ** 31, 0]);
+  const started = processorTime();
+  const indices = Tensor.from([1], [1], { dtype: 'i32' });
+  expect(run({ kind: 'scatter-add' }, [indices, Tensor.zeros([1, 0])], rows())).toEqual([[]]);
+  expect(run({ kind: 'softmax', axis: 1, log: false, mode: 'none' }, [rows()], rows())).toEqual([[]]);
+  expect(processorTime() - started).toBeLessThan(500);
 });
 
 test('tensor-scatter writes an update from a position of each entry, and skips elements outside', () => {
