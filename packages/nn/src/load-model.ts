@@ -49,10 +49,7 @@ export async function loadModel<T extends TensorDesc>(
   const { engine, autocast } = options;
   const json = await readJson(files, 'config.json');
   if (json === null)
-    throw new CheckpointError(
-      { file: files.name },
-      'has no config.json: pass the files of a published model',
-    );
+    throw new CheckpointError({ file: files.name }, 'has no config.json: pass the files of a model');
   const definition = readModel(json);
   const layers = layersOf(definition);
   const generationDefaults = await readGenerationConfig(files, json);

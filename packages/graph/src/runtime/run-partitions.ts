@@ -1,11 +1,11 @@
-import { bytesSpanned, copyTensor, Tensor, type TensorDesc } from '@tilewise/core';
+import { copyTensor, Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { isScalarValue } from '../ir/tensor/scalar.ts';
 import { scalarTensor } from '../ir/tensor/storage.ts';
 import { withAllocatedOutputs } from './bindings/allocated-outputs.ts';
 import type { Bindable } from './bindings/bindable.ts';
-import { LastUploads } from './bindings/last-uploads.ts';
+import { KeptTensors } from './bindings/kept-tensors.ts';
 import type { Uploads } from './bindings/uploads.ts';
 import { type CompiledPartitions, picked } from './compile-partitions.ts';
 import type { BoundTensors } from './executable/bound-tensors.ts';
@@ -14,12 +14,6 @@ import { traced } from './traced.ts';
 
 /** The tensors of a graph by id: the checked bindings and the intermediate results. */
 type GraphTensors<T> = Map<number, Bindable<T>>;
-
-/**
- * The largest result that is kept for the next run after it has been read back, in bytes: larger ones would
- * hold much memory.
- */
-const MAX_RESULT_BYTES = 2 ** 20;
 
 /** Runs the partitions of a graph one after another. */
 export interface PartitionRunner<T> {
@@ -44,9 +38,7 @@ export function createPartitionRunner<T extends TensorDesc>(
   const scalars = new Map(inputs.map(t => [t.id, t] as const));
   /** Tensors that the partitions write. */
   const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
-  const lastUploads = new LastUploads(engine);
-  /** Results of the last run that were read back, by id: with the same tensors, steps stay bound to them. */
-  const lastResults = new Map<number, T>();
+  const kept = new KeptTensors(engine);
 
   /** The tensors that a partition reads and writes, by id. */
   const endsOf = (partition: CompiledPartition<T>, tensors: GraphTensors<T>): Record<number, Bindable<T>> =>
@@ -83,7 +75,7 @@ export function createPartitionRunner<T extends TensorDesc>(
   function runAtOnce(tensors: GraphTensors<T>, uploads: Uploads<T>, readBack: () => void): boolean {
     if (!engine.recording) return false;
     const works: (() => void)[] = [];
-    const upload = lastUploads.begin(uploads);
+    const upload = kept.begin(uploads);
     for (const partition of partitions) {
       const work = partition.prepareRun(endsOf(partition, tensors), upload);
       if (!work) return false;
@@ -98,7 +90,7 @@ export function createPartitionRunner<T extends TensorDesc>(
 
   /** Runs the partitions one by one, and waits for each. */
   async function runInTurn(tensors: GraphTensors<T>, uploads: Uploads<T>): Promise<void> {
-    const bound = boundTo(tensors, lastUploads.begin(uploads));
+    const bound = boundTo(tensors, kept.begin(uploads));
     for (const [n, partition] of partitions.entries()) {
       const waiting = traced(trace, names[n], () => partition.runBound(bound, trace));
       if (waiting) await waiting;
@@ -107,7 +99,10 @@ export function createPartitionRunner<T extends TensorDesc>(
 
   return {
     async run(tensors, onHost) {
-      for (const [id, last] of lastResults) if (onHost.has(id)) tensors.set(id, last);
+      for (const id of onHost.keys()) {
+        const last = kept.result(id);
+        if (last) tensors.set(id, last);
+      }
       const unbound = outputs.filter(({ id }) => !tensors.has(id));
       const copies: Promise<Tensor>[] = [];
       const readBack = (): void => {
@@ -122,9 +117,7 @@ export function createPartitionRunner<T extends TensorDesc>(
         const found = await Promise.all(copies);
         for (const [n, [id, given]] of [...onHost].entries()) {
           copyTensor(found[n], given);
-          const tensor = tensors.get(id) as T;
-          if (bytesSpanned(tensor) > MAX_RESULT_BYTES) engine.release(tensor);
-          else lastResults.set(id, tensor);
+          kept.keepResult(id, tensors.get(id) as T);
         }
       });
       const results: Record<number, T> = {};
@@ -137,9 +130,6 @@ export function createPartitionRunner<T extends TensorDesc>(
       return target =>
         engine.recording?.encode(target, () => runAll(records.map(record => () => record(target))));
     },
-    release() {
-      lastUploads.release();
-      for (const tensor of lastResults.values()) engine.release(tensor);
-    },
+    release: () => kept.release(),
   };
 }

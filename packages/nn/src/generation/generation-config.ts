@@ -19,7 +19,7 @@ export async function readGenerationConfig(
   const json = own ?? { eos_token_id };
   const config = new ConfigReader(json, '', own ? file : undefined);
   const ends = [json.eos_token_id ?? []].flat() as number[];
-  if (!ends.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or an array of tokens');
+  if (!ends.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or a list of tokens');
   // Some files write −1 for no token.
   const stop = ends.filter(token => token >= 0);
   return {

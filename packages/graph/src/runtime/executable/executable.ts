@@ -59,8 +59,6 @@ export function prepareProgram<T extends TensorDesc>(
   const areRecorded = steps.every(step => step.isRecorded);
   /** The joined works of steps on the tensors of the last run, by the index of their first step. */
   let joined: readonly (JoinedSteps | undefined)[] = [];
-  /** The number of steps that had bound work when works were joined. */
-  let boundSteps = 0;
 
   const isRecordable = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
@@ -68,10 +66,8 @@ export function prepareProgram<T extends TensorDesc>(
   /** Begins a run; returns whether every step last ran on these tensors. */
   function begin(bound: BoundTensors<T>): boolean {
     const isRepeated = changes.begin(bound);
-    const count = isRepeated ? steps.filter(({ work }) => work).length : 0;
-    if (count !== boundSteps) unjoin();
-    if (count > 0 && joined.length === 0) joined = joinSteps(engine.primitives, steps);
-    boundSteps = count;
+    if (!isRepeated) unjoin();
+    else if (!joined.length) joined = joinSteps(engine.primitives, steps);
     return isRepeated;
   }
 
@@ -91,11 +87,12 @@ export function prepareProgram<T extends TensorDesc>(
     }
     return () => {
       const isRepeated = begin(bound);
-      for (let n = 0; n < steps.length; ) {
+      for (let n = 0; n < steps.length; n++) {
         const own = joined[n];
-        own?.work.run();
-        if (!own) runStep(n, { context, isRepeated });
-        n = own?.end ?? n + 1;
+        if (own) {
+          own.work.run();
+          n = own.last;
+        } else runStep(n, { context, isRepeated });
       }
     };
   }
@@ -121,7 +118,7 @@ export function prepareProgram<T extends TensorDesc>(
       }
       const isRepeated = begin(bound);
       const [whole] = joined;
-      if (whole?.end === steps.length && !trace) {
+      if (whole?.last === steps.length - 1 && !trace) {
         whole.work.run();
         return true;
       }

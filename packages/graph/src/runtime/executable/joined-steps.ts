@@ -6,8 +6,8 @@ import { noWork } from '../steps/recurring-work.ts';
 /** The joined work of a step and those after it. */
 export interface JoinedSteps {
   readonly work: BoundWork;
-  /** The index of the first step that the work does not contain. */
-  readonly end: number;
+  /** The index of the last step of the work. */
+  readonly last: number;
 }
 
 /**
@@ -21,9 +21,9 @@ export function joinSteps<T extends TensorDesc>(
   const joined: JoinedSteps[] = [];
   for (let first = 0, end = 0; join && end < steps.length; first = ++end) {
     while (steps[end]?.work) end++;
-    const works = steps.slice(first, end).flatMap(({ work }) => (work && work !== noWork ? work : []));
-    const work = works[0] && join(works);
-    if (work) joined[first] = { work, end };
+    const bound = steps.slice(first, end).map(({ work }) => work as BoundWork);
+    const work = first < end && join(bound.filter(own => own !== noWork));
+    if (work) joined[first] = { work, last: end - 1 };
   }
   return joined;
 }

@@ -2,14 +2,19 @@ import { bytesSpanned, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Uploads } from './uploads.ts';
 
-/** The largest upload that is kept for the next run, in bytes. Larger ones would hold much memory. */
-const MAX_BYTES = 2 ** 16;
+/**
+ * The largest upload and the largest result that are kept for the next run, in bytes. Larger ones would hold
+ * much memory.
+ */
+const MAX_UPLOAD = 2 ** 16;
+const MAX_RESULT = 2 ** 20;
 
 /**
- * Uploads of host tensors by the ids that they are bound to. The next run overwrites small ones in place, so
- * that steps find the tensors of the last run and stay bound to them.
+ * An engine's tensors for host tensors, by the ids that these are bound to: uploads, which the next run
+ * overwrites in place, and results that are read back. Steps find the tensors of the last run and stay bound
+ * to them.
  */
-export class LastUploads<T extends TensorDesc> {
+export class KeptTensors<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
   readonly #kept = new Map<number, T>();
 
@@ -25,7 +30,7 @@ export class LastUploads<T extends TensorDesc> {
   begin(others: Uploads<T>): (given: Tensor, id: number) => T {
     const done = new Map<number, T>();
     return (given, id) => {
-      const isKept = this.#engine.overwrite && bytesSpanned(given) <= MAX_BYTES;
+      const isKept = this.#engine.overwrite && bytesSpanned(given) <= MAX_UPLOAD;
       if (!isKept) return others.of(given);
       const tensor = done.get(id) ?? this.#uploaded(given, id);
       done.set(id, tensor);
@@ -42,6 +47,17 @@ export class LastUploads<T extends TensorDesc> {
     this.#kept.set(id, tensor);
     if (last) this.#engine.release(last);
     return tensor;
+  }
+
+  /** The tensor of a result in the last run, if it was kept. */
+  result(id: number): T | undefined {
+    return this.#kept.get(id);
+  }
+
+  /** Keeps the tensor of a result that has been read back, or releases a large one. */
+  keepResult(id: number, tensor: T): void {
+    if (bytesSpanned(tensor) > MAX_RESULT) this.#engine.release(tensor);
+    else this.#kept.set(id, tensor);
   }
 
   release(): void {
