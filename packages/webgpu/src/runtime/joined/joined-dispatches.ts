@@ -1,4 +1,10 @@
-import { areAlike, type FusiblePart, fusedKernel, fusiblePart } from '../../codegen/horizontal-fusion.ts';
+import {
+  areAlike,
+  type FusiblePart,
+  fusedKernel,
+  fusiblePart,
+  type PlacedPart,
+} from '../../codegen/horizontal-fusion.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { uniformBytes } from '../../codegen/shader-part.ts';
 import type { BoundTensor } from '../plan/bind-slice.ts';
@@ -33,8 +39,11 @@ export interface JoinedDispatch {
 /** Commands that will be one dispatch. */
 interface Group {
   readonly commands: Command[];
-  /** The commands taken apart; null for a command that has a dispatch of its own. */
-  readonly parts: FusiblePart[] | null;
+  /**
+   * The commands as parts of one kernel, with the places of their bindings in `bound`; null for a command that
+   * has a dispatch of its own.
+   */
+  readonly parts: PlacedPart[] | null;
   /** The bindings of the dispatch. */
   readonly bound: BoundTensor[];
   /** The buffers that the commands read and write. */
@@ -53,19 +62,15 @@ export function joinedDispatches(commands: readonly Command[], maxBindings: numb
     const isShort = command.groups <= MAX_GROUPS && command.kernel.gathered.length === 0;
     const part = isShort ? fusiblePart(command.kernel) : null;
     const open = part ? groups.slice(firstFree(groups, command)) : [];
-    const joined = open.find(group => part && canJoin(group, command, part, maxBindings));
-    const group = joined ?? { ...empty(), parts: part ? [] : null };
-    if (!joined) groups.push(group);
-    add(group, command);
-    if (part) group.parts?.push(part);
+    let group = open.find(own => part && canJoin(own, command, part, maxBindings));
+    if (!group) {
+      group = { commands: [], parts: part && [], bound: [], read: new Set(), written: new Set() };
+      groups.push(group);
+    }
+    add(group, command, part);
   }
   return groups.map(dispatchOf);
 }
-
-const empty = (): Omit<Group, 'parts'> => ({
-  ...{ commands: [], bound: [] },
-  ...{ read: new Set<GPUBuffer>(), written: new Set<GPUBuffer>() },
-});
 
 /** The index of the first group from which on no group has a conflict with a command. */
 function firstFree(groups: readonly Group[], { bound }: Command): number {
@@ -80,46 +85,60 @@ function firstFree(groups: readonly Group[], { bound }: Command): number {
 }
 
 function canJoin({ parts, bound }: Group, command: Command, part: FusiblePart, maxBindings: number): boolean {
-  const added = command.bound.filter(own => !bound.some(other => isSame(own, other)));
-  const isAlike = parts?.every(other => areAlike(other, part)) ?? false;
-  return isAlike && bound.length + added.length <= maxBindings;
+  const isAlike = parts?.every(other => areAlike(other.part, part)) ?? false;
+  return isAlike && bound.length + placed(bound, command).added.length <= maxBindings;
 }
 
-function add({ commands, bound, read, written }: Group, command: Command): void {
-  commands.push(command);
+/**
+ * The places of the bindings of a command in a dispatch with the bindings `bound`, and the bindings to add.
+ * Two bindings of one command have different places, because they are two variables of the command's kernel.
+ */
+function placed(bound: readonly BoundTensor[], command: Command): { at: number[]; added: BoundTensor[] } {
+  const at: number[] = [];
+  const added: BoundTensor[] = [];
   for (const own of command.bound) {
-    (own.binding.access === 'read' ? read : written).add(own.resource.buffer);
-    if (!bound.some(other => isSame(own, other))) bound.push(own);
+    const known = bound.findIndex((other, n) => isSame(own, other) && !at.includes(n));
+    at.push(known < 0 ? bound.length + added.push(own) - 1 : known);
   }
+  return { at, added };
 }
 
 /** Whether two bindings may be one binding of a fused kernel. */
 function isSame(a: BoundTensor, b: BoundTensor): boolean {
   const [of, other] = [a.resource, b.resource];
   return (
-    a === b ||
-    (a.binding.access === 'read' &&
-      b.binding.access === 'read' &&
-      a.binding.element === b.binding.element &&
-      of.buffer === other.buffer &&
-      of.offset === other.offset &&
-      of.size === other.size)
+    a.binding.access === 'read' &&
+    b.binding.access === 'read' &&
+    a.binding.element === b.binding.element &&
+    of.buffer === other.buffer &&
+    of.offset === other.offset &&
+    of.size === other.size
   );
 }
 
+function add(
+  { commands, parts, bound, read, written }: Group,
+  command: Command,
+  part: FusiblePart | null,
+): void {
+  const { at, added } = placed(bound, command);
+  commands.push(command);
+  bound.push(...added);
+  if (part) parts?.push({ part, at });
+  for (const { binding, resource } of command.bound)
+    (binding.access === 'read' ? read : written).add(resource.buffer);
+}
+
 function dispatchOf({ commands, parts, bound }: Group): JoinedDispatch {
-  const [command] = commands;
-  if (!parts || commands.length === 1) {
-    const { kernel, parameters, groups } = command;
-    const resources = command.bound.map(({ resource }) => resource);
+  const [{ kernel, parameters, groups }] = commands;
+  const resources = bound.map(({ resource }) => resource);
+  if (!parts || commands.length === 1)
     return { kernel, resources, parameters: new Uint8Array(parameters), groups };
-  }
-  const at = (own: BoundTensor): number => bound.findIndex(other => isSame(own, other));
-  const kernel = fusedKernel(
-    parts.map((part, n) => ({ part, at: commands[n].bound.map(at) })),
+  const fused = fusedKernel(
+    parts,
     bound.map(({ binding }) => binding),
   );
-  const content = new Uint8Array(uniformBytes(kernel.uniforms));
+  const content = new Uint8Array(uniformBytes(fused.uniforms));
   let end = 0;
   for (const own of commands) {
     const size = 4 * own.kernel.uniforms.length;
@@ -127,7 +146,7 @@ function dispatchOf({ commands, parts, bound }: Group): JoinedDispatch {
     end += size;
   }
   return {
-    ...{ kernel, parameters: content, resources: bound.map(({ resource }) => resource) },
-    groups: commands.reduce((sum, { groups: own }) => sum + own, 0),
+    ...{ kernel: fused, parameters: content, resources },
+    groups: commands.reduce((sum, command) => sum + command.groups, 0),
   };
 }

@@ -37,14 +37,16 @@ export function joinedWork(ctx: GpuMemory, recorder: Recorder, works: readonly R
   let uniform: GPUBuffer | undefined;
   let bound: readonly PassCalls[] | undefined;
   let isCompiled = false;
-  compileAll(
+  // If the device does not compile a kernel, the works continue to run one by one.
+  device.pushErrorScope('validation');
+  const compiled = compileAll(
     device,
     dispatches.map(({ kernel }) => kernel),
-  ).then(
-    () => {
-      isCompiled = true;
+  );
+  Promise.all([compiled, device.popErrorScope()]).then(
+    ([, error]) => {
+      isCompiled = error === null;
     },
-    // If a device does not compile a kernel, the works continue to run one by one.
     () => {},
   );
 
