@@ -40,8 +40,8 @@ export interface JoinedDispatch {
 interface Group {
   readonly commands: Command[];
   /**
-   * The commands as parts of one kernel, with the places of their bindings in `bound`; null for a command that
-   * has a dispatch of its own.
+   * The commands as parts of one kernel, with the places of their bindings in `bound`; null for a command
+   * that has a dispatch of its own.
    */
   readonly parts: PlacedPart[] | null;
   /** The bindings of the dispatch. */
@@ -58,9 +58,14 @@ interface Group {
  */
 export function joinedDispatches(commands: readonly Command[], maxBindings: number): JoinedDispatch[] {
   const groups: Group[] = [];
+  /** The parts of kernels by their text, which layers of a model share. */
+  const known = new Map<string, FusiblePart | null>();
   for (const command of commands) {
-    const isShort = command.groups <= MAX_GROUPS && command.kernel.gathered.length === 0;
-    const part = isShort ? fusiblePart(command.kernel) : null;
+    const { kernel } = command;
+    const found = known.get(kernel.wgsl) ?? fusiblePart(kernel);
+    known.set(kernel.wgsl, found);
+    const isShort = command.groups <= MAX_GROUPS && kernel.gathered.length === 0;
+    const part = isShort && found ? { ...found, kernel } : null;
     const open = part ? groups.slice(firstFree(groups, command)) : [];
     let group = open.find(own => part && canJoin(own, command, part, maxBindings));
     if (!group) {

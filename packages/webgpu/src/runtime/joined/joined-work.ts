@@ -1,5 +1,4 @@
 import type { BoundWork } from '@tilewise/core/primitive';
-import { dispatchSize } from '../../codegen/kernel-spec.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
 import type { ComputePass } from '../../device/compute-pass.ts';
 import { touch } from '../../device/gpu-work.ts';
@@ -7,20 +6,11 @@ import { workQueue } from '../../device/work-queue.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';
 import { checkNotDestroyed } from '../memory/gpu-tensor.ts';
 import type { PlanRun, ReadyRun } from '../plan/kernel-plan.ts';
-import { compile, compileAll } from '../plan/pipelines.ts';
+import { compileAll } from '../plan/pipelines.ts';
 import type { RecordedWork } from '../recorded-plans.ts';
 import type { Recorder } from '../recorder.ts';
-import { type Command, type JoinedDispatch, joinedDispatches } from './joined-dispatches.ts';
-
-/** Offsets into a uniform buffer must be multiples of this number of bytes on every device. */
-const UNIFORM_ALIGNMENT = 256;
-
-/** The arguments of the calls that record a dispatch in a pass. */
-interface PassCalls {
-  readonly pipeline: GPUComputePipeline;
-  readonly group: GPUBindGroup;
-  readonly size: readonly [x: number, y: number];
-}
+import { type Command, joinedDispatches } from './joined-dispatches.ts';
+import { type BoundDispatches, bindDispatches } from './pass-calls.ts';
 
 /**
  * Joins works that run in this order into one list of dispatches; commands that do not depend on each other
@@ -34,8 +24,7 @@ export function joinedWork(ctx: GpuMemory, recorder: Recorder, works: readonly R
   const states = new Map(works.flatMap(work => work.states.map(([name, state]) => [state, name])));
   const buffers = [...new Set(runs.flatMap(run => run.buffers))];
   const { read, written } = touchedBytes(runs);
-  let uniform: GPUBuffer | undefined;
-  let bound: readonly PassCalls[] | undefined;
+  let bound: BoundDispatches | undefined;
   let isCompiled = false;
   // If the device does not compile a kernel, the works continue to run one by one.
   device.pushErrorScope('validation');
@@ -50,23 +39,9 @@ export function joinedWork(ctx: GpuMemory, recorder: Recorder, works: readonly R
     () => {},
   );
 
-  function bind(): readonly PassCalls[] {
-    uniform = ctx.takeUniform(allParameters(dispatches));
-    const buffer = uniform;
-    let offset = 0;
-    return dispatches.map(({ kernel, resources, parameters, groups }) => {
-      const { pipeline, layout } = compile(device, kernel);
-      const own = { buffer, offset, size: parameters.length };
-      offset += aligned(parameters.length);
-      const entries = [own, ...resources].map((resource, binding) => ({ binding, resource }));
-      const group = device.createBindGroup({ label: kernel.name, layout, entries });
-      return { pipeline, group, size: dispatchSize(groups) };
-    });
-  }
-
   function encode(pass: ComputePass): void {
-    bound ??= bind();
-    for (const { pipeline, group, size } of bound) {
+    bound ??= bindDispatches(ctx, dispatches);
+    for (const { pipeline, group, size } of bound.calls) {
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, group);
       pass.dispatchWorkgroups(...size);
@@ -87,7 +62,7 @@ export function joinedWork(ctx: GpuMemory, recorder: Recorder, works: readonly R
     release() {
       // A batch that has not been submitted may use the buffer.
       workQueue(device).afterwards(() => {
-        if (uniform) ctx.discard(uniform);
+        if (bound) ctx.discard(bound.uniform);
       });
     },
   };
@@ -99,21 +74,6 @@ const commandsOf = ({ calls, parametersOf }: PlanRun): Command[] =>
     ...{ kernel: call.kernel, bound: call.bound, groups: call.split.end - call.split.first },
     parameters: parametersOf(call),
   }));
-
-const aligned = (bytes: number): number => Math.ceil(bytes / UNIFORM_ALIGNMENT) * UNIFORM_ALIGNMENT;
-
-/** The parameters of all dispatches, as the content of one uniform buffer. */
-function allParameters(dispatches: readonly JoinedDispatch[]): Uint8Array {
-  const content = new Uint8Array(
-    dispatches.reduce((sum, { parameters }) => sum + aligned(parameters.length), 0),
-  );
-  let at = 0;
-  for (const { parameters } of dispatches) {
-    content.set(parameters, at);
-    at += aligned(parameters.length);
-  }
-  return content;
-}
 
 /** The bytes that runs in this order read before they have written them, and those that they write. */
 function touchedBytes(runs: readonly PlanRun[]): Record<'read' | 'written', readonly ByteRange[]> {
