@@ -53,9 +53,9 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
     outputs: readonly TensorDesc[],
   ): PreparedPrimitive<T>;
   /**
-   * Joins bound works of this engine into one work that runs all of them in order, in less time than one by
-   * one. The result must not run after one of the works has been released. Null, or absent, if this saves
-   * nothing.
+   * Joins bound works of this engine into one work with the results of all of them in order, in less time
+   * than one by one. The result must not run after one of the works has been released. Null, or absent, if
+   * this saves nothing; on a device also while the code for it is loaded.
    */
   join?(works: readonly BoundWork[]): BoundWork | null;
   /**
