@@ -99,10 +99,7 @@ export function createPartitionRunner<T extends TensorDesc>(
 
   return {
     async run(tensors, onHost) {
-      for (const id of onHost.keys()) {
-        const last = kept.result(id);
-        if (last) tensors.set(id, last);
-      }
+      for (const [id, last] of kept.tensors) if (onHost.has(id)) tensors.set(id, last);
       const unbound = outputs.filter(({ id }) => !tensors.has(id));
       const copies: Promise<Tensor>[] = [];
       const readBack = (): void => {

@@ -18,10 +18,11 @@ export async function readGenerationConfig(
   const own = await readJson(files, file);
   const json = own ?? { eos_token_id };
   const config = new ConfigReader(json, '', own ? file : undefined);
-  const ends = [json.eos_token_id ?? []].flat() as number[];
-  if (!ends.every(Number.isSafeInteger)) config.fail('eos_token_id', 'must be a token or a list of tokens');
+  const given = [json.eos_token_id ?? []].flat() as number[];
   // Some files write −1 for no token.
-  const stop = ends.filter(token => token >= 0);
+  const stop = given.filter(token =>
+    Number.isSafeInteger(token) ? token >= 0 : config.fail('eos_token_id', 'must be a token or tokens'),
+  );
   return {
     // The defaults of transformers if a file asks for sampling.
     ...(config.flag('do_sample', false) && {

@@ -36,7 +36,7 @@ function tableEntry(n: number, table: Value, rank: number, pair: NumericExpr): N
 /** Refuses the gradients of the tables, because angles are not usually learned. */
 function noGradientByTable(): never {
   throw new InvalidGraphError(
-    'RotaryEmbedding has no gradient with respect to cos and sin: to learn angles, rotate with Multiply and Add',
+    'RotaryEmbedding has no gradient with respect to cos and sin: to learn angles, use Multiply and Add',
   );
 }
 

@@ -16,7 +16,8 @@ const MAX_RESULT = 2 ** 20;
  */
 export class KeptTensors<T extends TensorDesc> {
   readonly #engine: TensorEngine<T>;
-  readonly #kept = new Map<number, T>();
+  /** The tensors by id. */
+  readonly tensors: Map<number, T> = new Map();
 
   constructor(engine: TensorEngine<T>) {
     this.#engine = engine;
@@ -39,29 +40,24 @@ export class KeptTensors<T extends TensorDesc> {
   }
 
   #uploaded(given: Tensor, id: number): T {
-    const last = this.#kept.get(id);
+    const last = this.tensors.get(id);
     if (last && this.#engine.overwrite?.(last, given)) return last;
     const tensor = this.#engine.upload(given);
     // The caller's own tensor, which an engine on the host uses without a copy, must not be overwritten.
     if ((tensor as TensorDesc) === given) return tensor;
-    this.#kept.set(id, tensor);
+    this.tensors.set(id, tensor);
     if (last) this.#engine.release(last);
     return tensor;
-  }
-
-  /** The tensor of a result in the last run, if it was kept. */
-  result(id: number): T | undefined {
-    return this.#kept.get(id);
   }
 
   /** Keeps the tensor of a result that has been read back, or releases a large one. */
   keepResult(id: number, tensor: T): void {
     if (bytesSpanned(tensor) > MAX_RESULT) this.#engine.release(tensor);
-    else this.#kept.set(id, tensor);
+    else this.tensors.set(id, tensor);
   }
 
   release(): void {
-    for (const tensor of this.#kept.values()) this.#engine.release(tensor);
-    this.#kept.clear();
+    for (const tensor of this.tensors.values()) this.#engine.release(tensor);
+    this.tensors.clear();
   }
 }

@@ -59,16 +59,19 @@ export function prepareProgram<T extends TensorDesc>(
   const areRecorded = steps.every(step => step.isRecorded);
   /** The joined works of steps on the tensors of the last run, by the index of their first step. */
   let joined: readonly (JoinedSteps | undefined)[] = [];
+  /** The number of runs, up to now, in which every step has run on the tensors of its last run. */
+  let repeats = 0;
 
   const isRecordable = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
 
   /** Begins a run; returns whether every step last ran on these tensors. */
   function begin(bound: BoundTensors<T>): boolean {
-    const isRepeated = changes.begin(bound);
-    if (!isRepeated) unjoin();
-    else if (!joined.length) joined = joinSteps(engine.primitives, steps);
-    return isRepeated;
+    repeats = changes.begin(bound) ? repeats + 1 : 0;
+    if (!repeats) unjoin();
+    // In the first of these runs, steps bind their work.
+    else if (repeats > 1 && !joined.length) joined = joinSteps(engine.primitives, steps);
+    return repeats > 0;
   }
 
   function unjoin(): void {

@@ -84,7 +84,7 @@ function textsOf(file: string, value: unknown): Readonly<Record<string, string>>
   if (isObject(value) && Object.values(value).every(text => typeof text === 'string')) {
     return value as Record<string, string>;
   }
-  throw new CheckpointError({ file }, "has metadata ('__metadata__') that is not an object of strings");
+  throw new CheckpointError({ file }, "has a '__metadata__' that is not an object of strings");
 }
 
 function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
