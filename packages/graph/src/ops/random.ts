@@ -53,7 +53,7 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
   Dropout: {
     constraint: ({ attributes: { p }, inputs }) => {
       if ((inputs.length === 4) === (p !== undefined)) {
-        return "needs one probability: the input 'probability' or the attribute 'p'";
+        return "needs a probability: the input 'probability' or the attribute 'p'";
       }
       return wrongProbability(p);
     },

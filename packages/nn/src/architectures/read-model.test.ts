@@ -77,13 +77,13 @@ test.each<readonly [string, Record<string, unknown>, string]>([
           sliding_window: 5,
           layer_types: ['sliding_attention', 'full_attention'],
         },
-        "sliding_window is null or not used, but a layer has 'sliding_attention'",
+        "sliding_window is null or unused, but a layer has 'sliding_attention'",
       ] as const,
   ),
   [
     'a window of Gemma that is null',
     { ...sizes, model_type: 'gemma2', sliding_window: null },
-    "sliding_window is null or not used, but a layer has 'sliding_attention'",
+    "sliding_window is null or unused, but a layer has 'sliding_attention'",
   ],
   [
     'a part of a head beyond its end',

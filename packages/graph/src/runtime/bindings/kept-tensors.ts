@@ -58,6 +58,5 @@ export class KeptTensors<T extends TensorDesc> {
 
   release(): void {
     for (const tensor of this.tensors.values()) this.#engine.release(tensor);
-    this.tensors.clear();
   }
 }

@@ -129,6 +129,6 @@ export function layerWindows(
   if (unknown !== undefined) config.fail('layer_types', `has '${unknown}', which is not supported`);
   if (types.length !== layers) config.fail('layer_types', `must name ${layers} layers, got ${types.length}`);
   if (window === undefined && types.includes('sliding_attention'))
-    config.fail('sliding_window', "is null or not used, but a layer has 'sliding_attention'");
+    config.fail('sliding_window', "is null or unused, but a layer has 'sliding_attention'");
   return layer => (types[layer] === 'sliding_attention' ? window : undefined);
 }

@@ -47,10 +47,7 @@ export async function* readCheckpoint(
 /** The tensors of each shard, by file name. */
 function shardsOf({ weight_map: map }: Readonly<Record<string, unknown>>): ReadonlyMap<string, string[]> {
   if (!isObject(map)) {
-    throw new CheckpointError(
-      { file: index },
-      "has no 'weight_map', an object of files by the names of tensors",
-    );
+    throw new CheckpointError({ file: index }, "has no 'weight_map' of files by the names of tensors");
   }
   const shards = new Map<string, string[]>();
   for (const [tensor, file] of Object.entries(map)) {

@@ -80,7 +80,7 @@ test('after a step that fails midway, the step and later calls report inconsiste
   const optimizer = optimizerOf({ ...engine, primitives: { ...engine.primitives, prepare } }, {});
   await optimizer.step([numbers(1)], numbersOf(1));
   left = 2;
-  const rule = 'may have updated only some parameters: continue from a checkpoint';
+  const rule = 'may have updated some parameters: continue from a checkpoint';
   await expect(optimizer.step([numbers(2)], numbersOf(2))).rejects.toThrow(rule);
   await expect(optimizer.step([numbers(2)], numbersOf(2))).rejects.toThrow(rule);
   await expect(optimizer.state()).rejects.toThrow(rule);

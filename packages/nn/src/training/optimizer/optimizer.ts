@@ -127,7 +127,7 @@ export function createOptimizer<T extends TensorDesc>(
       } catch (cause) {
         interrupted = new TilewiseError(
           cause instanceof TilewiseError ? cause.code : 'INVALID_ARGUMENT',
-          'a failed step may have updated only some parameters: continue from a checkpoint',
+          'a failed step may have updated some parameters: continue from a checkpoint',
           { cause },
         );
         throw interrupted;
