@@ -49,16 +49,18 @@ async function dispatchesPerToken(
   const ctx = await createContext({ device });
   const model = createModel(readModel(config), { engine: webgpuEngine(ctx), ...precision });
   const work = countWork(device);
-  const counts: number[] = [];
   try {
-    for await (const _ of generate(model, [1, 2, 3], { maxNewTokens: 20 })) {
-      await ctx.submitted();
-      counts.push(work.dispatches);
-      if (work.dispatches < counts[1]) break;
-      work.dispatches = 0;
-      await new Promise(resolve => setTimeout(resolve, 5 * counts.length));
+    for (let text = 0; text < 100; text++) {
+      const counts: number[] = [];
+      for await (const _ of generate(model, [1, 2, 3], { maxNewTokens: 20 })) {
+        await ctx.submitted();
+        counts.push(work.dispatches);
+        if (counts.length > 2 && work.dispatches < counts[1]) return work.dispatches;
+        work.dispatches = 0;
+        await new Promise(resolve => setTimeout(resolve, 5));
+      }
     }
-    return work.dispatches;
+    throw new Error('the steps of a token were not joined');
   } finally {
     ctx.destroy();
   }

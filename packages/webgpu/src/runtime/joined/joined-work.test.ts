@@ -51,11 +51,14 @@ async function joinedOf(
   works: readonly BoundWork[],
   isJoined: (dispatches: number) => boolean,
 ): Promise<BoundWork> {
-  const found = await vi.waitFor(() => {
-    const joined = engine.primitives.join?.(works);
-    if (!joined) throw new Error('the code is not loaded yet');
-    return joined;
-  });
+  const found = await vi.waitFor(
+    () => {
+      const joined = engine.primitives.join?.(works);
+      if (!joined) throw new Error('the code is not loaded yet');
+      return joined;
+    },
+    { timeout: 60_000 },
+  );
   await vi.waitFor(async () => expect(isJoined(await dispatchesOf(() => found.run()))).toBe(true), {
     timeout: 60_000,
   });
