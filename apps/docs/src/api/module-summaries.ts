@@ -1,4 +1,4 @@
-/** What each import path is for: the opening of its page, in Markdown. */
+/** The purpose of each import path, which opens the path's page, in Markdown. */
 export const moduleSummaries: Readonly<Record<string, string>> = {
   '@tilewise/core':
     'Tensors and their dtypes and layouts, the options of attention, the attention problem, and errors. All other packages use them: see [tensors and layouts](/guide/attention/tensors-and-layouts) and [attention conventions](/guide/attention/conventions).',

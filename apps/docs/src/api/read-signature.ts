@@ -25,34 +25,8 @@ export function signatureOf(node: ts.Node): string {
   );
 }
 
-function withoutInternals(node: ts.Node): ts.Node {
-  const { factory } = ts;
-  const shown = <T extends ts.Node>(members: ts.NodeArray<T>): T[] =>
-    members.filter(member => !isInternal(member));
-  if (ts.isClassDeclaration(node)) {
-    const { modifiers, name, typeParameters, heritageClauses, members } = node;
-    return factory.updateClassDeclaration(
-      node,
-      modifiers,
-      name,
-      typeParameters,
-      heritageClauses,
-      shown(members),
-    );
-  }
-  if (ts.isInterfaceDeclaration(node)) {
-    const { modifiers, name, typeParameters, heritageClauses, members } = node;
-    return factory.updateInterfaceDeclaration(
-      node,
-      modifiers,
-      name,
-      typeParameters,
-      heritageClauses,
-      shown(members),
-    );
-  }
-  return node;
-}
+const withoutInternals = (node: ts.Node): ts.Node =>
+  ts.visitEachChild(node, child => (isInternal(child) ? undefined : child), undefined);
 
 /** The number of characters in a line of code that a laptop shows. */
 const widest = 70;

@@ -4,6 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '@tilewise/webgpu';
 import { countWork, openGpu, type Work } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sines } from '../../testing/sines.ts';
 import {
   add,
   attention,
@@ -26,12 +27,6 @@ beforeAll(async () => {
 });
 afterAll(() => ctx.destroy());
 
-const filled = (shape: readonly number[], seed: number): Tensor =>
-  Tensor.from(
-    Array.from({ length: shape.reduce((n, extent) => n * extent, 1) }, (_, n) => Math.sin(seed + n * n)),
-    shape,
-  );
-
 const square = [16, 16] as const;
 const seedSpec = { shape: [], dtype: 'i64' } as const;
 const specs = { x: [1, 16], wq: square, wk: square, wv: square, wo: square, factor: [], seed: seedSpec };
@@ -47,7 +42,7 @@ const layer =
   };
 
 const weights = Object.fromEntries(
-  (['wq', 'wk', 'wv', 'wo'] as const).map((name, n) => [name, filled([16, 16], n + 2)]),
+  (['wq', 'wk', 'wv', 'wo'] as const).map((name, n) => [name, sines([16, 16], n + 2)]),
 ) as Readonly<Record<'wq' | 'wk' | 'wv' | 'wo', Tensor>>;
 
 /**
@@ -63,7 +58,7 @@ async function dispatchesOfRuns(dropped: boolean): Promise<readonly [first: numb
   ) as Readonly<Record<keyof typeof weights, GpuTensor>>;
   let first = 0;
   for (let n = 0; n < 2000; n++) {
-    const numbers = { x: filled([1, 16], n), factor: 1 / (n + 1), seed: BigInt(n) };
+    const numbers = { x: sines([1, 16], n), factor: 1 / (n + 1), seed: BigInt(n) };
     const before = work.dispatches;
     await run({ ...uploaded, ...numbers }, [result]);
     const dispatches = work.dispatches - before;
@@ -100,7 +95,7 @@ test('a result on the host is as in a single run, whatever ran before', async ()
   );
   const results = [Tensor.zeros([6]), Tensor.zeros([6])];
   for (let n = 0; n < 5; n++) {
-    const [a, b] = [filled([6], n), filled([6], n + 1)];
+    const [a, b] = [sines([6], n), sines([6], n + 1)];
     // In one run, only one of the results is read back.
     const outputs = n === 2 ? [undefined, results[1]] : results;
     const [sum, product] = (await run({ a, b }, outputs)) as (Tensor | GpuTensor)[];

@@ -2,6 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { BoundWork, TensorEngine } from '@tilewise/core/primitive';
 import { expect, test, vi } from 'vitest';
+import { sines } from '../../testing/sines.ts';
 import {
   add,
   attention,
@@ -12,12 +13,6 @@ import {
   type Variable,
 } from '../frontends/functions/index.ts';
 import { Graph } from '../graph.ts';
-
-const filled = (shape: readonly number[], seed: number): Tensor =>
-  Tensor.from(
-    Array.from({ length: shape[0] * shape[1] }, (_, n) => Math.sin(seed + n * n)),
-    shape,
-  );
 
 const specs = { x: [6, 8], w: [8, 5], scale: [] } as const;
 const fn = ({ x, w, scale }: Readonly<Record<keyof typeof specs, Variable>>) => {
@@ -42,12 +37,12 @@ async function expectedOf(inputs: Readonly<Record<'x' | 'w' | 'scale', Tensor>>)
 test('host tensors and numbers are uploaded once, and read anew in every run', async () => {
   const { engine, upload } = counted();
   const run = compile(engine, fn, specs);
-  const [x, w, scale] = [filled([6, 8], 1), filled([8, 5], 2), Tensor.from([0.5], [])];
+  const [x, w, scale] = [sines([6, 8], 1), sines([8, 5], 2), Tensor.from([0.5], [])];
   for (const round of [0, 1, 2, 3]) {
     // Sometimes the same objects with other numbers, and sometimes other objects.
-    x.data.set(filled([6, 8], round).data);
+    x.data.set(sines([6, 8], round).data);
     scale.data[0] = 0.25 * (round + 1);
-    const given = { x: round === 2 ? filled([6, 8], 9) : x, w, scale };
+    const given = { x: round === 2 ? sines([6, 8], 9) : x, w, scale };
     // A number may take the place of a tensor without dimensions.
     const [y] = await run(round % 2 === 0 ? given : { ...given, scale: scale.data[0] });
     expect([...y.toFloat32()]).toEqual(await expectedOf(given));
@@ -59,16 +54,16 @@ test('host tensors and numbers are uploaded once, and read anew in every run', a
 test("the caller's own tensors of the engine are used in place, and never overwritten or released", async () => {
   const { engine } = counted();
   const run = compile(engine, fn, specs);
-  const [w, scale] = [filled([8, 5], 2), Tensor.from([0.5], [])];
-  const own = [1, 2].map(seed => engine.upload(filled([6, 8], seed)));
-  const given = [own[0], filled([6, 8], 3), own[1], filled([6, 8], 4), own[0]];
+  const [w, scale] = [sines([8, 5], 2), Tensor.from([0.5], [])];
+  const own = [1, 2].map(seed => engine.upload(sines([6, 8], seed)));
+  const given = [own[0], sines([6, 8], 3), own[1], sines([6, 8], 4), own[0]];
   for (const x of given) {
     const [y] = await run({ x, w, scale });
     expect([...y.toFloat32()]).toEqual(await expectedOf({ x, w, scale }));
   }
   run.release();
   own.forEach((tensor, n) => {
-    expect(tensor.toFloat32()).toEqual(filled([6, 8], n + 1).toFloat32());
+    expect(tensor.toFloat32()).toEqual(sines([6, 8], n + 1).toFloat32());
   });
 });
 
@@ -96,7 +91,7 @@ test('when all tensors recur, the engine runs all steps at once, with attention 
     add(attention(multiply(q, q), k, v), v),
   ];
   const run = compile(engine, attend, { q: shape, k: shape, v: shape });
-  const upload = (seed: number): Tensor => engine.upload(filled([24, 8], seed).reshape(shape));
+  const upload = (seed: number): Tensor => engine.upload(sines([24, 8], seed).reshape(shape));
   const sets = [1, 5].map(seed => ({ q: upload(seed), k: upload(seed + 1), v: upload(seed + 2) }));
   const y = engine.primitives.allocate({ dtype: 'f32', shape });
   for (const [n, inputs] of [...new Array(5).fill(sets[0]), ...new Array(5).fill(sets[1])].entries()) {
@@ -140,7 +135,7 @@ test('a step of a decoder runs at once: it adds to its cache in place, and atten
   const o = engine.primitives.allocate({ dtype: 'f32', shape: own });
   for (let token = 0; token < 6; token++) {
     for (const [n, tensor] of Object.values(inputs).entries())
-      tensor.data.set(filled([2, 8], 3 * token + n).data);
+      tensor.data.set(sines([2, 8], 3 * token + n).data);
     first.data[0] = token;
     counts.data[0] = token + 1;
     await run({ ...inputs, kCache, vCache, first, counts }, [o, kCache, vCache]);
@@ -158,7 +153,7 @@ test('a tensor that is released after several runs is refused by its name, and n
   const [x, y, z] = [1, 2, 3].map(() => g.tensor({ dtype: 'f32', shape: [4, 4] }));
   g.op('MatMul', { inputs: [x, y], outputs: [z] });
   const compiled = g.finalize().compile(engine);
-  const upload = (seed: number): Tensor => engine.upload(filled([4, 4], seed));
+  const upload = (seed: number): Tensor => engine.upload(sines([4, 4], seed));
   for (const released of [x, z]) {
     const bindings: Record<number, Tensor> = { [x.id]: upload(1), [y.id]: upload(2), [z.id]: upload(3) };
     for (let n = 0; n < 3; n++) await compiled.execute(bindings);
@@ -167,6 +162,6 @@ test('a tensor that is released after several runs is refused by its name, and n
     await expect(compiled.execute(bindings)).rejects.toThrow(
       `tensor ${released.id} must have 16 elements of storage, has 0: it was released`,
     );
-    expect(next.toFloat32()).toEqual(filled([4, 4], 4).toFloat32());
+    expect(next.toFloat32()).toEqual(sines([4, 4], 4).toFloat32());
   }
 });

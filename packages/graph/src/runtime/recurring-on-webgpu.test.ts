@@ -7,6 +7,7 @@ import { openGpu } from '@tilewise/webgpu-host';
 import { expect, test, vi } from 'vitest';
 import { GraphBuilder } from '../../testing/attention/attention-graph.ts';
 import { sharedGpu } from '../../testing/compare/webgpu-engine.ts';
+import { sines } from '../../testing/sines.ts';
 import {
   add,
   attention,
@@ -19,14 +20,6 @@ import {
   type Variable,
 } from '../frontends/functions/index.ts';
 import { Graph } from '../graph.ts';
-
-const filled = (shape: readonly number[], seed: number): Tensor => {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(
-    Array.from({ length: count }, (_, n) => Math.sin(seed + n * n)),
-    shape,
-  );
-};
 
 const shape = [1, 2, 12, 8] as const;
 const specs = { x: shape, w: [8, 8], scale: [] } as const;
@@ -53,12 +46,12 @@ async function expectSame(engine: TensorEngine<GpuTensor>, found: Iterable<GpuTe
 test('host tensors and numbers that change from run to run are read anew', async () => {
   const { engine } = await sharedGpu();
   const run = compile(engine, fn, specs);
-  const [x, w, scale] = [filled(shape, 1), filled([8, 8], 2), Tensor.from([0.5], [])];
+  const [x, w, scale] = [sines(shape, 1), sines([8, 8], 2), Tensor.from([0.5], [])];
   for (const round of [0, 1, 2, 3]) {
     // Sometimes the same objects with other numbers, and sometimes other objects.
-    x.data.set(filled(shape, round).data);
+    x.data.set(sines(shape, round).data);
     scale.data[0] = 0.25 * (round + 1);
-    const given = { x: round === 2 ? filled(shape, 9) : x, w, scale };
+    const given = { x: round === 2 ? sines(shape, 9) : x, w, scale };
     await expectSame(engine, await run(given), await expectedOf(given));
   }
   run.release();
@@ -67,7 +60,7 @@ test('host tensors and numbers that change from run to run are read anew', async
 test('runs on the tensors of the last run and on others have the same results as single runs', async () => {
   const { engine } = await sharedGpu();
   const run = compile(engine, fn, specs);
-  const made = [1, 2].map(seed => ({ x: filled(shape, seed), w: filled([8, 8], seed + 5) }));
+  const made = [1, 2].map(seed => ({ x: sines(shape, seed), w: sines([8, 8], seed + 5) }));
   const onGpu = made.map(({ x, w }) => ({ x: engine.upload(x), w: engine.upload(w) }));
   const outputs = run.results.map(desc => engine.primitives.allocate(desc));
   const scale = Tensor.from([0.75], []);
@@ -93,7 +86,7 @@ test("runs of the graph and recordings in the caller's encoder may alternate", a
   graph.op('MatMul', { inputs: [x, w], outputs: [y] });
   graph.finalize();
   const compiled = graph.compile(engine);
-  const given = [1, 2].map(seed => [filled([4, 8], seed), filled([8, 8], seed + 3)]);
+  const given = [1, 2].map(seed => [sines([4, 8], seed), sines([8, 8], seed + 3)]);
   const onGpu = given.map(tensors => tensors.map(tensor => engine.upload(tensor)));
   const target = engine.primitives.allocate({ dtype: 'f32', shape: [4, 8] });
   for (const [n, how] of [
@@ -121,14 +114,14 @@ test("runs of the graph and recordings in the caller's encoder may alternate", a
 test('a destroyed tensor is refused, although it was bound to the last run', async () => {
   const { engine } = await sharedGpu();
   const run = compile(engine, fn, specs);
-  const given = { x: engine.upload(filled(shape, 1)), w: engine.upload(filled([8, 8], 2)), scale: 1 };
+  const given = { x: engine.upload(sines(shape, 1)), w: engine.upload(sines([8, 8], 2)), scale: 1 };
   for (let round = 0; round < 3; round++) await run(given);
   given.w.destroy();
   await expect(run(given)).rejects.toThrow('was destroyed');
-  const w = engine.upload(filled([8, 8], 3));
+  const w = engine.upload(sines([8, 8], 3));
   const expected = await expectedOf({
-    x: filled(shape, 1),
-    w: filled([8, 8], 3),
+    x: sines(shape, 1),
+    w: sines([8, 8], 3),
     scale: Tensor.from([1], []),
   });
   await expectSame(engine, await run({ ...given, w }), expected);
@@ -166,15 +159,15 @@ test('a repeated run with new numbers makes no buffer and no bind group', async 
   const ctx = await createContext({ adapter });
   const engine = webgpuEngine(ctx);
   const run = compile(engine, fn, specs);
-  const w = engine.upload(filled([8, 8], 2));
+  const w = engine.upload(sines([8, 8], 2));
   const outputs = run.results.map(desc => engine.primitives.allocate(desc));
   for (const seed of [1, 2, 3]) {
-    await run({ x: filled(shape, seed), w, scale: seed }, outputs);
+    await run({ x: sines(shape, seed), w, scale: seed }, outputs);
     await ctx.submitted();
   }
   const created = (['createBuffer', 'createBindGroup'] as const).map(name => vi.spyOn(ctx.device, name));
   const write = vi.spyOn(ctx.device.queue, 'writeBuffer');
-  await run({ x: filled(shape, 4), w, scale: 4 }, outputs);
+  await run({ x: sines(shape, 4), w, scale: 4 }, outputs);
   for (const calls of created) expect(calls).not.toHaveBeenCalled();
   expect(write).toHaveBeenCalledTimes(2);
   run.release();
@@ -188,7 +181,7 @@ test('a seed of dropout that is the same in every call is not read back', async 
   const dropped = ({ x }: Readonly<Record<'x', Variable>>) => attention(x, x, x, { dropout });
   const watched: TensorEngine<GpuTensor> = { ...engine, download };
   const run = compile(watched, dropped, { x: shape });
-  const x = filled(shape, 1);
+  const x = sines(shape, 1);
   const expected = await compile(cpuEngine(), dropped, { x: shape })({ x });
   for (let round = 0; round < 2; round++) await expectSame(engine, [await run({ x })], [expected]);
   expect(download).not.toHaveBeenCalled();
@@ -211,7 +204,7 @@ test('a scale that a score mod also captures is read from the tensor of the run'
   };
   g.op('Sdpa', { attrs, inputs: [q, k, k, slope, slope], outputs: [o] });
   const compiled = g.finalize().compile(engine);
-  const [rows, keys] = [filled(shape, 1), filled(shape, 2)];
+  const [rows, keys] = [sines(shape, 1), sines(shape, 2)];
   const slopes = [0.25, 0.25].map(x => engine.upload(Tensor.from([x], [1])));
   const result = engine.primitives.allocate({ dtype: 'f32', shape });
   const given = { [q.id]: engine.upload(rows), [k.id]: engine.upload(keys), [o.id]: result };

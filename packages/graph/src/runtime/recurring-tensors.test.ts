@@ -2,6 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import type { PreparedPrimitive, TensorEngine } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
+import { sines } from '../../testing/sines.ts';
 import {
   add,
   attention,
@@ -44,14 +45,6 @@ function countingEngine(): TensorEngine<Tensor> & { readonly ran: { anew: number
   };
 }
 
-const filled = (shape: readonly number[], seed: number): Tensor => {
-  const count = shape.reduce((n, extent) => n * extent, 1);
-  return Tensor.from(
-    Array.from({ length: count }, (_, n) => Math.sin(seed + n * n)),
-    shape,
-  );
-};
-
 const specs = { x: [16, 32], w: [32, 32], b: [32] };
 const fn = ({ x, w, b }: Record<string, Variable>) => [multiply(tanh(matmul(x, w)), b), add(w, b)];
 
@@ -59,7 +52,7 @@ test('steps on the tensors of the last run are bound to them, and the others run
   const engine = countingEngine();
   const run = compile(engine, fn, specs);
   const expected = compile(cpuEngine({ threads: 1 }), fn, specs);
-  const upload = (name: keyof typeof specs, seed: number): Tensor => engine.upload(filled(specs[name], seed));
+  const upload = (name: keyof typeof specs, seed: number): Tensor => engine.upload(sines(specs[name], seed));
   const inputs = { x: upload('x', 1), w: upload('w', 2), b: upload('b', 3) };
   const outputs = run.results.map(desc => engine.primitives.allocate(desc));
   const runOn = async (given: typeof inputs) => {
@@ -96,9 +89,9 @@ test('a run that failed leaves no step bound to its tensors', async () => {
   };
   const run = compile({ ...engine, primitives: { ...primitives, prepare } }, fn, specs);
   const given = (seed: number) => ({
-    x: engine.upload(filled(specs.x, seed)),
-    w: engine.upload(filled(specs.w, seed + 1)),
-    b: engine.upload(filled(specs.b, seed + 2)),
+    x: engine.upload(sines(specs.x, seed)),
+    w: engine.upload(sines(specs.w, seed + 1)),
+    b: engine.upload(sines(specs.b, seed + 2)),
   });
   const outputs = run.results.map(desc => engine.primitives.allocate(desc));
   const [first, second] = [given(1), given(4)];
@@ -118,8 +111,8 @@ test("attention that reads and writes views of its neighbours' tensors has the s
     matmul(attention(multiply(q, q), k, v, { causal: true }), w),
   ];
   const run = compile(engine, model, { q: shape, k: shape, v: shape, w: [8, 8] });
-  const [q, k, v] = [1, 2, 3].map(seed => engine.upload(filled(shape, seed)));
-  const w = engine.upload(filled([8, 8], 4));
+  const [q, k, v] = [1, 2, 3].map(seed => engine.upload(sines(shape, seed)));
+  const w = engine.upload(sines([8, 8], 4));
   const outputs = run.results.map(desc => engine.primitives.allocate(desc));
   const squared = Tensor.from(
     q.toFloat32().map(x => x * x),
@@ -151,7 +144,7 @@ test('a copy of a tensor to itself is not run, and does not repeat an earlier co
   const cache = engine.upload(Tensor.zeros([1, 8, 4]));
   const bindings = {
     [data.id]: cache,
-    [updates.id]: engine.upload(filled([1, 1, 4], 1)),
+    [updates.id]: engine.upload(sines([1, 1, 4], 1)),
     [indices.id]: engine.upload(Tensor.from([2], [1], { dtype: 'i32' })),
     [output.id]: cache,
   };
@@ -160,7 +153,7 @@ test('a copy of a tensor to itself is not run, and does not repeat an earlier co
   expect(engine.ran.bound).toBe(2);
 
   // After a run on tensors between which a step was bound to copy.
-  const [from, to] = [engine.upload(filled([1, 8, 4], 2)), engine.upload(Tensor.zeros([1, 8, 4]))];
+  const [from, to] = [engine.upload(sines([1, 8, 4], 2)), engine.upload(Tensor.zeros([1, 8, 4]))];
   const apart = { ...bindings, [data.id]: from, [output.id]: to };
   for (let round = 0; round < 3; round++) await compiled.execute(apart);
   expect(engine.ran.bound).toBeGreaterThan(0);
@@ -185,7 +178,7 @@ test.each([
       ]);
     const updates = [...indices, to[1]];
     const run = compile(engine, model, { rows: to, at: { shape: indices, dtype: 'i32' }, dO: updates });
-    const [rows, dO] = [engine.upload(filled(to, 2)), engine.upload(filled(updates, 1))];
+    const [rows, dO] = [engine.upload(sines(to, 2)), engine.upload(sines(updates, 1))];
     const outputs = run.results.map(desc => engine.primitives.allocate(desc));
     for (let round = 0; round < 4; round++) {
       const places = Array.from(
@@ -217,7 +210,7 @@ test('a run in which attention is refused leaves no attention bound to the earli
   graph.op('Sdpa', { attrs, inputs: [q, k, v, scale], outputs: [o] });
   const compiled = graph.finalize().compile(engine);
   const made = [1, 4].map(seed => {
-    const tensors = [0, 1, 2].map(n => engine.upload(filled(shape, seed + n)));
+    const tensors = [0, 1, 2].map(n => engine.upload(sines(shape, seed + n)));
     const result = engine.primitives.allocate({ dtype: 'f32', shape });
     const bindings = { [q.id]: tensors[0], [k.id]: tensors[1], [v.id]: tensors[2], [o.id]: result };
     return { tensors, result, bindings };

@@ -18,8 +18,8 @@ export function withOperationComments(source: string): string {
 }
 
 /**
- * What the function of an operation computes: it has options in camelCase instead of attributes, some other
- * defaults, and no optional results.
+ * The summary of the function of an operation. Functions have options in camelCase instead of attributes,
+ * some other defaults, and no optional results.
  */
 function ofFunction(kind: string, summary: string): string {
   if (kind === 'SoftMax')

@@ -21,7 +21,9 @@ export async function readGenerationConfig(
   const given = [json.eos_token_id ?? []].flat() as number[];
   // Some files write −1 for no token.
   const stop = given.filter(token =>
-    Number.isSafeInteger(token) ? token >= 0 : config.fail('eos_token_id', 'must be a token or tokens'),
+    Number.isSafeInteger(token)
+      ? token >= 0
+      : config.fail('eos_token_id', 'must be a token or a list of tokens'),
   );
   return {
     // The defaults of transformers if a file asks for sampling.

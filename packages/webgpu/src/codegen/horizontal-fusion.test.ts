@@ -30,18 +30,19 @@ function together(...kernels: readonly KernelSpec[]): KernelSpec | null {
   const bindings = kernels.flatMap(kernel => kernel.bindings);
   let next = 0;
   const placed = parts.map(part => ({ part, at: part.kernel.bindings.map(() => next++) }));
-  return parts.length === kernels.length ? fusedKernel(placed, bindings) : null;
+  return parts.length === kernels.length ? fusedKernel(placed, bindings, 2) : null;
 }
 
 test('a fused kernel runs each of its kernels on its own workgroups', () => {
   const [kernel] = kernelsFor(sum, [of([70]), of([70])], [of([70])]);
   const fused = together(kernel, kernel);
   expect(fused?.bindings).toHaveLength(6);
-  expect(fused?.uniforms.map(({ name }) => name)).toEqual(
-    [0, 1].flatMap(k => kernel.uniforms.map(({ name }) => `k${k}_${name}`)),
-  );
-  expect(fused?.wgsl).toContain(`  if (group < count1) {
-    k1_run(P.k1_first_group + group, lane);`);
+  expect(fused?.uniforms.map(({ name }) => name)).toEqual([
+    ...['first_group', 'end_group'],
+    ...[0, 1].flatMap(k => kernel.uniforms.map(({ name }) => `k${k}_${name}`)),
+  ]);
+  expect(fused?.wgsl).toContain(`  if (index < count1) {
+    k1_run(P.k1_first_group + index, lane);`);
 });
 
 test('workgroup variables of equal types are shared', () => {

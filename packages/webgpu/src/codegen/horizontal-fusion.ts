@@ -1,11 +1,12 @@
-import type { KernelSpec } from './kernel-spec.ts';
+import { type KernelSpec, kernelSpec } from './kernel-spec.ts';
 import type { StorageBinding } from './shader-part.ts';
 
 /** A kernel whose text can become a part of another kernel. */
 export interface FusiblePart {
   readonly kernel: KernelSpec;
-  /** The number of lanes of a workgroup, as text. */
-  readonly lanes: string;
+  /** The number of lanes of a workgroup. */
+  readonly lanes: number;
+  /** Lines for the start of a module, such as `enable f16;`. */
   readonly directives: readonly string[];
   /** Declarations, and the body of the entry point as the function `run(group, lane)`. */
   readonly code: string;
@@ -21,6 +22,8 @@ export interface PlacedPart {
   /** For each binding of the part, the index of the binding in the fused kernel. */
   readonly at: readonly number[];
 }
+
+const directive = /^(enable|requires|diagnostic)\b.*;$/gm;
 
 /**
  * The start of an entry point without attributes and parameters other than those of every kernel, up to the
@@ -39,10 +42,10 @@ export function fusiblePart(kernel: KernelSpec): FusiblePart | null {
   if (!entry) return null;
   const [start, lanes] = entry;
   const [before, body] = [text.slice(0, entry.index), text.slice(entry.index + start.length)];
-  const directives = before.match(/^(enable|requires|diagnostic)\b.*;$/gm) ?? [];
+  const directives = before.match(directive) ?? [];
   const shared: (readonly [string, string])[] = [];
   const declarations = before
-    .replace(/^(enable|requires|diagnostic)\b.*;$/gm, '')
+    .replace(directive, '')
     .replace(/^struct Params \{[^}]*\}/m, '')
     .replace(/^@group\(0\).*;$/gm, '')
     .replace(/^var<workgroup> (\w+): (.*);$/gm, (_, name: string, type: string) => {
@@ -52,11 +55,13 @@ export function fusiblePart(kernel: KernelSpec): FusiblePart | null {
   const code = `${declarations}fn run(group: u32, lane: u32) {${body}`;
   if (/\bP\b(?!\.)/.test(code)) return null;
   const declared = code.matchAll(/^(?:fn|struct|alias|const|var<private>) (\w+)/gm);
-  return { kernel, lanes, directives, code, names: [...declared].map(([, name]) => name), shared };
+  const names = Array.from(declared, ([, name]) => name);
+  return { kernel, lanes: Number(lanes), directives, code, names, shared };
 }
 
 /**
- * Whether two parts may be in one fused kernel: workgroups have one size, and workgroup memory for one part.
+ * Whether one kernel may have both parts: they need workgroups of the same size, and the same workgroup
+ * variables or none.
  */
 export function areAlike(a: FusiblePart, b: FusiblePart): boolean {
   const types = ({ shared }: FusiblePart): string => shared.map(([, type]) => type).join();
@@ -66,14 +71,18 @@ export function areAlike(a: FusiblePart, b: FusiblePart): boolean {
 
 /**
  * One kernel whose workgroups first run the first part, then the second, and so on (horizontal fusion: Li et
- * al. 2022, Automatic Horizontal Fusion for GPU Kernels). Its parameters are those of the parts, one after
- * the other. Names of a part get a prefix; workgroup variables of equal types are shared, because a workgroup
+ * al. 2022, Automatic Horizontal Fusion for GPU Kernels). The parameters of the parts follow its own, one
+ * part after the other. Names of a part get a prefix; parts share workgroup variables, because a workgroup
  * runs one part.
  * @param bindings the bindings of the fused kernel.
+ * @param groups the workgroups of all parts.
  */
-export function fusedKernel(parts: readonly PlacedPart[], bindings: readonly StorageBinding[]): KernelSpec {
+export function fusedKernel(
+  parts: readonly PlacedPart[],
+  bindings: readonly StorageBinding[],
+  groups: number,
+): KernelSpec {
   const variableAt = (n: number): string => `buffer${n}`;
-  const sharedTypes = parts.map(({ part }) => part.shared).find(({ length }) => length > 0) ?? [];
   const texts = parts.map(({ part, at }, k) => {
     const names = new Map([
       ...['run', ...part.names].map(name => [name, `k${k}_${name}`] as const),
@@ -84,49 +93,36 @@ export function fusedKernel(parts: readonly PlacedPart[], bindings: readonly Sto
       field ? `P.k${k}_${field}` : (names.get(word) ?? word),
     );
   });
-  const uniforms = parts.flatMap(({ part }, k) =>
-    part.kernel.uniforms.map(field => ({ ...field, name: `k${k}_${field.name}` })),
-  );
-  const [{ part: first }] = parts;
+  const shared = parts.map(({ part }) => part.shared).find(({ length }) => length > 0) ?? [];
   const calls = parts.map(
-    (_, k) => `  let count${k} = P.k${k}_end_group - P.k${k}_first_group;
-  if (group < count${k}) {
-    k${k}_run(P.k${k}_first_group + group, lane);
+    (_, k) => `let count${k} = P.k${k}_end_group - P.k${k}_first_group;
+  if (index < count${k}) {
+    k${k}_run(P.k${k}_first_group + index, lane);
     return;
   }
-  group -= count${k};`,
+  index -= count${k};`,
   );
-  const wgsl = `${[...new Set(parts.flatMap(({ part }) => part.directives))].join('\n')}
-struct Params {
-${uniforms.map(({ name, type }) => `  ${name}: ${type},`).join('\n')}
-}
-
-@group(0) @binding(0) var<uniform> P: Params;
-
-${bindings
-  .map(
-    ({ access, element }, n) =>
-      `@group(0) @binding(${n + 1}) var<storage, ${access}> ${variableAt(n)}: array<${element}>;`,
-  )
-  .join('\n\n')}
-
-${sharedTypes.map(([, type], n) => `var<workgroup> shared${n}: ${type};`).join('\n')}
-
-${texts.join('\n\n')}
-
-@compute @workgroup_size(${first.lanes})
-fn main(
-  @builtin(workgroup_id) workgroup: vec3u,
-  @builtin(num_workgroups) workgroups: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
-  var group = workgroup.x + workgroup.y * workgroups.x;
-${calls.join('\n')}
-}
-`;
-  return {
+  return kernelSpec({
     name: [...new Set(parts.map(({ part }) => part.kernel.name))].join(' | '),
-    ...{ wgsl, bindings, uniforms, gathered: [], grid: null },
-    groups: 0,
-  };
+    groups,
+    workgroupSize: parts[0].part.lanes,
+    parts: [
+      {
+        bindings: bindings.map((binding, n) => ({
+          ...binding,
+          name: variableAt(n),
+          variable: variableAt(n),
+        })),
+        uniforms: parts.flatMap(({ part }, k) =>
+          part.kernel.uniforms.map(field => ({ ...field, name: `k${k}_${field.name}` })),
+        ),
+        directives: parts.flatMap(({ part }) => part.directives),
+      },
+    ],
+    declarations: [...shared.map(([, type], n) => `var<workgroup> shared${n}: ${type};`), ...texts].join(
+      '\n\n',
+    ),
+    body: `  var index = group;
+  ${calls.join('\n  ')}`,
+  });
 }

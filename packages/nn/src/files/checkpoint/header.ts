@@ -112,7 +112,7 @@ function tensorOf(file: string, tensor: string, entry: unknown): StoredTensor {
   return { name: tensor, stored, shape, begin, end };
 }
 
-/** Whether a value is a list of integers of at least 0, of at most 64, as many as a tensor's dimensions. */
+/** Whether a value is a list of at most 64 integers ≥ 0: a tensor has at most 64 dimensions. */
 function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.length <= 64 && value.every(n => Number.isSafeInteger(n) && n >= 0);
 }

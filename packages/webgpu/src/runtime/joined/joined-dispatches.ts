@@ -139,19 +139,20 @@ function dispatchOf({ commands, parts, bound }: Group): JoinedDispatch {
   const resources = bound.map(({ resource }) => resource);
   if (!parts || commands.length === 1)
     return { kernel, resources, parameters: new Uint8Array(parameters), groups };
+  const total = commands.reduce((sum, command) => sum + command.groups, 0);
   const fused = fusedKernel(
     parts,
     bound.map(({ binding }) => binding),
+    total,
   );
   const content = new Uint8Array(uniformBytes(fused.uniforms));
-  let end = 0;
+  // The kernel's own parameters: its first workgroup, and the one after its last.
+  content.set(new Uint8Array(Uint32Array.of(0, total).buffer));
+  let end = 8;
   for (const own of commands) {
     const size = 4 * own.kernel.uniforms.length;
     content.set(new Uint8Array(own.parameters, 0, size), end);
     end += size;
   }
-  return {
-    ...{ kernel: fused, parameters: content, resources },
-    groups: commands.reduce((sum, command) => sum + command.groups, 0),
-  };
+  return { kernel: fused, parameters: content, resources, groups: total };
 }

@@ -1,9 +1,10 @@
-import { Tensor, type TensorDesc } from '@tilewise/core';
+import type { Tensor, TensorDesc } from '@tilewise/core';
 import { add, exp, mul } from '@tilewise/core/expr';
 import { type BoundWork, input, type Primitive, type TensorEngine } from '@tilewise/core/primitive';
 import { isFuzzing } from '@tilewise/test-data/random-problem';
 import { countWork, openGpu, type Work } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { numbers } from '../../../testing/primitive/primitive-run.ts';
 import { createContext, type GpuContext, type GpuTensor, webgpuEngine } from '../../index.ts';
 
 let ctx: GpuContext;
@@ -23,11 +24,7 @@ const halved: Primitive = { kind: 'map', value: mul(0.5, input(0)) };
 const damped: Primitive = { kind: 'map', value: mul(0.25, add(input(0), input(1))) };
 const summed: Primitive = { kind: 'map', value: add(input(0), exp(input(1))) };
 
-const filled = (shape: readonly number[], seed: number): Tensor =>
-  Tensor.from(
-    Array.from({ length: shape.reduce((n, extent) => n * extent, 1) }, (_, n) => Math.sin(seed + n * n)),
-    shape,
-  );
+const filled = (shape: readonly number[], seed: number): Tensor => numbers(shape, seed, { behind: 0 });
 
 /** Work of a primitive on these tensors. */
 function bound(primitive: Primitive, inputs: readonly GpuTensor[], outputs: readonly GpuTensor[]): BoundWork {

@@ -8,7 +8,7 @@ export interface GivenInputs {
   readonly values: Readonly<Record<string, HostTensor>>;
 }
 
-/** What the model declares of an input, with ? for an extent or a rank that is not declared. */
+/** The model's declaration of an input, with ? for a rank or an extent that the model leaves open. */
 export function declaration(name: string, declared: ValueRecord['shape']): string {
   return `input '${name}' is declared as [${declared?.map(extent => extent ?? '?').join(', ') ?? '?'}]`;
 }
