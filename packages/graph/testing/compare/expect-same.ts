@@ -7,31 +7,32 @@ import type { Partition } from '../../src/runtime/partitions/partition.ts';
 
 /**
  * Runs a graph operation by operation on the reference, and fused on the reference and the CPU. Expects equal
- * results to within `tolerance` of the largest number of each output. Returns the fused partitions.
+ * results to within `tolerance` of the largest number of each output, or to within the change that `changes`
+ * has for the output's id, if that is larger. Returns the fused partitions.
  */
 export async function expectSame(
   graph: Graph,
   bindings: Readonly<Record<number, Tensor | number | bigint>>,
   tolerance = 2e-6,
-  zero?: number,
+  changes: Readonly<Record<number, number>> = {},
 ): Promise<Partition[]> {
   const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
   for (const engine of [referenceEngine(), cpuEngine()]) {
-    expectClose(await graph.run(engine, bindings), expected, tolerance, engine.name, zero);
+    expectClose(await graph.run(engine, bindings), expected, tolerance, engine.name, changes);
   }
   return graph.partitions();
 }
 
 /**
  * Expects tensors to equal those with the same ids, to within `tolerance` of the largest number of each, or
- * of `zero` if that is larger.
+ * to within the change that `changes` has for the id, if that is larger.
  */
 export function expectClose(
   actual: Readonly<Record<number, Tensor>>,
   expected: Readonly<Record<number, Tensor>>,
   tolerance: number,
   engine: string,
-  zero = 1e-30,
+  changes: Readonly<Record<number, number>> = {},
 ): void {
   for (const [id, tensor] of Object.entries(expected)) {
     const want = tensor.toFloat64();
@@ -43,7 +44,8 @@ export function expectClose(
       0,
     );
     expect(actual[Number(id)].shape).toEqual(tensor.shape);
-    expect(worst / Math.max(largest, zero), `tensor ${id} on ${engine}`).toBeLessThanOrEqual(tolerance);
+    const allowed = Math.max(tolerance * largest, changes[Number(id)] ?? 1e-30);
+    expect(worst, `error of tensor ${id} on ${engine}`).toBeLessThanOrEqual(allowed);
   }
 }
 
