@@ -8,31 +8,45 @@ import {
 } from '@tilewise/core/primitive';
 import { boundForWriting, type KernelParts } from '../../codegen/kernel-spec.ts';
 import { demandSupport, support } from '../../device/support.ts';
-import { byName, outputName, type PrimitiveTensors } from '../../primitive/access/primitive-tensors.ts';
+import { byName, type InPlaceNames, outputName } from '../../primitive/access/primitive-tensors.ts';
 import { kernelsOf } from '../../primitive/kernels-of.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { joinedWork } from '../../runtime/joined/joined-work.ts';
+import type { Keep } from '../../runtime/keep.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { type RecordedWork, recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';
 
-/** The primitives on a context's device. */
-export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<GpuTensor> {
+/**
+ * The primitives on a context's device.
+ * @param keep keeps kernels.
+ */
+export function gpuPrimitives(ctx: GpuContext, recorder: Recorder, keep: Keep): Primitives<GpuTensor> {
   const { capabilities, tileKinds, modules } = ctx;
   /** The kernels of a primitive, with the sizes of their tensors by name. */
-  const partsOf = (primitive: Primitive, tensors: Omit<PrimitiveTensors, 'capabilities'>): KernelParts => {
-    const made = kernelsOf(primitive, { ...tensors, capabilities }, tileKinds.matmulTiles);
-    const { footprints, workspace } = made;
-    const spans = { ...byName(tensors.inputs, tensors.outputs, elementsSpanned), ...workspace };
-    const kernels = made.kernels.map(
-      kernel => modules.largeTensors?.(() => kernel, { spans, footprints }, capabilities) ?? kernel,
-    );
-    return { kernels, footprints, spans };
+  const partsOf = (
+    primitive: Primitive,
+    inputs: readonly TensorDesc[],
+    outputs: readonly TensorDesc[],
+    unaligned: readonly string[] = [],
+    inPlace: InPlaceNames = {},
+  ): KernelParts => {
+    const layouts = byName(inputs, outputs, ({ dtype, shape, strides }) => [dtype, shape, strides]);
+    return keep([primitive, layouts, unaligned, inPlace], () => {
+      const tensors = { inputs, outputs, unaligned: new Set(unaligned), inPlace, capabilities };
+      const made = kernelsOf(primitive, tensors, tileKinds.matmulTiles);
+      const { footprints, workspace } = made;
+      const spans = { ...byName(inputs, outputs, elementsSpanned), ...workspace };
+      const kernels = made.kernels.map(
+        kernel => modules.largeTensors?.(() => kernel, { spans, footprints }, capabilities) ?? kernel,
+      );
+      return { kernels, footprints, spans };
+    });
   };
   const checkSupport: Primitives<GpuTensor>['checkSupport'] = (primitive, inputs, outputs) => {
     const unfit = tensorReasons(primitive, inputs, outputs);
     if (unfit.length > 0) return support(unfit);
-    return support(ctx.planReasons(partsOf(primitive, { inputs, outputs, unaligned: new Set() })));
+    return support(ctx.planReasons(partsOf(primitive, inputs, outputs)));
   };
   let joined: typeof joinedWork | Promise<void> | undefined;
   return {
@@ -61,8 +75,7 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder): Primitives<G
       const plans = recordedPlans(
         recorder,
         (unaligned, shared, pairsInPlace) => {
-          const inPlace = Object.fromEntries(pairsInPlace);
-          const parts = partsOf(primitive, { inputs, outputs, unaligned: new Set(unaligned), inPlace });
+          const parts = partsOf(primitive, inputs, outputs, unaligned, Object.fromEntries(pairsInPlace));
           return ctx.plan({ ...parts, kernels: parts.kernels.map(own => boundForWriting(own, shared)) });
         },
         pairs,

@@ -13,6 +13,7 @@ import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../../device/check-kind.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
+import type { Keep } from '../../runtime/keep.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { allTools } from '../tools/all-tools.ts';
 import { checkResultLayout, numbersOfCall, unalignedNames } from './check-plan-options.ts';
@@ -41,17 +42,21 @@ export function checkSupport(ctx: GpuContext, problem: AttentionProblem | Backwa
   return supportWith(ctx, problem, allTools);
 }
 
-/** `checkSupport` with an engine's own tools. */
+/**
+ * `checkSupport` with an engine's own tools.
+ * @param keep keeps the answers. Default: nothing is kept.
+ */
 export function supportWith(
   ctx: GpuContext,
   problem: AttentionProblem | BackwardProblem,
   tools: KernelTools,
+  keep: Keep = (_, make) => make(),
 ): Support {
   checkKind('ctx', ctx, 'a GpuContext');
   checkProblem(problem);
-  return 'forward' in problem
-    ? backwardSupport(ctx, problem, tools)
-    : checkForwardSupport(ctx, problem, tools);
+  return keep(problem, () =>
+    'forward' in problem ? backwardSupport(ctx, problem, tools) : checkForwardSupport(ctx, problem, tools),
+  );
 }
 
 /** Whether this context can run a backward problem, using the tools that the problem's options need. */

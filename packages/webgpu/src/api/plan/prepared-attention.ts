@@ -2,6 +2,7 @@ import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import type { PreparedAttention } from '@tilewise/core/primitive';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
+import type { Keep } from '../../runtime/keep.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';
@@ -13,14 +14,18 @@ import { planCheckedForward } from './plan-forward.ts';
 export function prepareAttention(
   ctx: GpuContext,
   recorder: Recorder,
+  keep: Keep,
   tools: KernelTools,
   problem: AttentionProblem | BackwardProblem,
 ): PreparedAttention<GpuTensor> {
-  const plans = recordedPlans<EncodeOptions>(recorder, unaligned =>
-    'forward' in problem
-      ? planCheckedBackward(ctx, problem, { unaligned }, tools)
-      : planCheckedForward(ctx, problem, { unaligned }, tools),
-  );
+  const plans = recordedPlans<EncodeOptions>(recorder, unaligned => {
+    const { parts } = keep([problem, unaligned], () =>
+      'forward' in problem
+        ? planCheckedBackward(ctx, problem, { unaligned }, tools)
+        : planCheckedForward(ctx, problem, { unaligned }, tools),
+    );
+    return ctx.plan(parts);
+  });
   return {
     workspaceBytes: plans.workspaceBytes,
     run: (tensors, { workspace, ...numbers } = {}) => plans.run(tensors, workspace, numbers),

@@ -46,8 +46,8 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly tensors: readonly PlanTensor[];
   readonly tensorOrder: readonly string[];
   readonly workspaceBytes: number;
+  readonly parts: PlanParts<Options>;
   readonly #memory: GpuMemory;
-  readonly #parts: PlanParts<Options>;
   readonly #layout: PlanLayout;
   readonly #limit: BindingLimit;
   readonly #steps: readonly Dispatch[];
@@ -63,7 +63,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   constructor(memory: GpuMemory, parts: PlanParts<Options>) {
     const { capabilities } = memory;
     this.#memory = memory;
-    this.#parts = parts;
+    this.parts = parts;
     this.#limit = bindingLimit(capabilities);
     this.#layout = planLayout(parts, capabilities.minStorageBufferOffsetAlignment);
     this.kernels = this.#layout.kernels;
@@ -98,7 +98,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     options?: Options,
     others: readonly string[] = [],
   ): PlanRun {
-    const inputs = this.#parts.inputs?.(options);
+    const inputs = this.parts.inputs?.(options);
     const prepared = this.#preparedOn(buffers, others);
     const { slices, calls, kernels, read, written } = prepared;
     const { device } = this.#memory;
@@ -171,7 +171,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     const known = this.#remembered(buffers);
     if (known) return known;
     const slices = this.#layout.tensors.map((tensor, n) =>
-      checkedSlice(this.#memory, tensor, buffers[n], others, this.#parts.expected?.[tensor.name]),
+      checkedSlice(this.#memory, tensor, buffers[n], others, this.parts.expected?.[tensor.name]),
     );
     const prepared = this.#remembered(slices) ?? this.#prepareOn(slices);
     if (this.#prepared[0] !== prepared) this.#prepared.unshift(prepared);
@@ -213,7 +213,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   #callsOf(slices: Slices, steps: readonly Dispatch[]): BoundDispatch[] {
     const running = this.#kernelsOn(slices);
     // Plain operations may bind an input for writing that their kernels only read.
-    const earlier = this.#parts.expected && [];
+    const earlier = this.parts.expected && [];
     return steps
       .filter(({ kernel }) => running.has(kernel))
       .map(step => {

@@ -53,6 +53,8 @@ export interface KernelPlan<Options> {
    * @internal
    */
   prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun;
+  /** What the plan is made from. @internal */
+  readonly parts: PlanParts<Options>;
   /**
    * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share
    * compiled kernels, so the first eager call of the same problem, with results in the same layouts, compiles
@@ -97,5 +99,5 @@ export interface PlanParts<Options> extends KernelParts {
    * Returns the values of the uniforms that a call of `encode` sets. If it returns the same object again, the
    * values are unchanged.
    */
-  readonly inputs?: (options: Options | undefined) => PlanInputs;
+  inputs?(options: Options | undefined): PlanInputs;
 }

@@ -1,0 +1,44 @@
+import { add, constant, type NumericExpr } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
+import { expect, test } from 'vitest';
+import { keepRecent } from './keep.ts';
+
+/** Whether the second of two data finds what was made from the first. */
+function isSame(first: unknown, second: unknown): boolean {
+  const keep = keepRecent();
+  const value = keep(first, () => ({}));
+  return keep(second, () => ({})) === value;
+}
+
+test('equal data find the same value, whichever objects they consist of', () => {
+  const data = () => ({ shape: [2, 3], value: add(input(0), constant(1)), names: ['x0'] });
+  expect(isSame(data(), data())).toBe(true);
+});
+
+test('data that differ in one number, name or node find values of their own', () => {
+  const value = (x: number): unknown => [add(input(0), constant(x))];
+  expect(isSame({ shape: [2, 3] }, { shape: [3, 2] })).toBe(false);
+  expect(isSame([['x0'], []], [[], ['x0']])).toBe(false);
+  expect(isSame(value(1), value(2))).toBe(false);
+  for (const [a, b] of [
+    [Infinity, -Infinity],
+    [0, -0],
+  ]) {
+    expect(isSame(value(a), value(b)), `${a}, ${b}`).toBe(false);
+    expect(isSame(value(a), value(a)), `${a}`).toBe(true);
+  }
+});
+
+test('an expression with shared nodes takes time by its nodes, not by its paths', () => {
+  const doubled = (): NumericExpr => Array.from({ length: 60 }).reduce<NumericExpr>(e => add(e, e), input(0));
+  expect(isSame([doubled()], [doubled()])).toBe(true);
+});
+
+test('keeps the values that were used last, and makes others again', () => {
+  const keep = keepRecent();
+  const first = keep('first', () => ({}));
+  for (let n = 0; n < 255; n++) keep(n, () => ({}));
+  expect(keep('first', () => ({}))).toBe(first);
+  for (let n = 0; n < 256; n++) keep(`other ${n}`, () => ({}));
+  expect(keep('first', () => ({}))).not.toBe(first);
+});
