@@ -35,9 +35,9 @@ test(`${GRAPHS} random graphs from seed ${first} give the same fused, one by one
       throw new Error(`graph ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }
   }
-  // Some graphs amplify rounding: they divide numbers that are 0 but for rounding by the norm of these numbers,
-  // or hide all keys of a row by a score of −10,000, which f32 rounds by up to 2^-11. Depending on the seed, 1
-  // to 7 of 6,000 graphs do; none of the 200 graphs from seed 1 does.
+  // Some graphs amplify rounding: they divide numbers that are 0 but for rounding by the norm of these
+  // numbers, or hide all keys of a row by a score of −10,000, which f32 rounds by up to 2^-11. Depending on
+  // the seed, 1 to 7 of 6,000 graphs do; none of the 200 graphs from seed 1 does.
   expect(amplified, 'how many graphs amplify rounding').toBeLessThanOrEqual(GRAPHS / 400);
   expect(attention, 'how many of them have attention in them').toBeGreaterThan(GRAPHS / 3);
   // A Wildcard cannot run, and composite attention has its own tests.

@@ -12,9 +12,9 @@ const RUNS = 8;
 const NOISE = 4 * 2 ** -24;
 
 /**
- * How much rounding may change the outputs of a graph: the largest change of a finite number of each output, by
- * the id of the output, over eight runs on the reference in which the result of each operation is off by up to
- * four roundings of the largest number that the operation reads or writes.
+ * How much rounding may change the outputs of a graph: the largest change of a finite number of each output,
+ * by the id of the output, over eight runs on the reference in which the result of each operation is off by
+ * up to four roundings of the largest number that the operation reads or writes.
  */
 export async function roundingChanges(graph: Graph, bindings: Bindings): Promise<Record<number, number>> {
   const json = JSON.parse(JSON.stringify(graph)) as OneDnnGraph;
