@@ -1,3 +1,4 @@
+import { RecentValues } from '@tilewise/core/primitive';
 import type { LoadedModules } from '../attention/modules/load-modules.ts';
 import type { TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelParts } from '../codegen/kernel-spec.ts';
@@ -8,7 +9,6 @@ import { GpuMemory, type MemorySettings } from './memory/gpu-memory.ts';
 import { DevicePlan } from './plan/device-plan.ts';
 import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
 import { planReasons } from './plan/plan-layout.ts';
-import { RecentValues } from './recent-values.ts';
 import type { DeviceTiles } from './tile-kinds/device-tiles.ts';
 
 /** The parts of a context that affect the kernels: their tiles, and the loaded modules. */

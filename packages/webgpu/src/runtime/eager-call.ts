@@ -9,6 +9,7 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
+import type { RecentValues } from '@tilewise/core/primitive';
 import type { ByteRange } from '../device/byte-range.ts';
 import { beginPass } from '../device/compute-pass.ts';
 import { noteFailure, submitWork, touch } from '../device/gpu-work.ts';
@@ -18,7 +19,6 @@ import { GpuTensor } from './memory/gpu-tensor.ts';
 import { bytesOf, isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { BufferSlice } from './plan/plan-tensors.ts';
-import type { RecentValues } from './recent-values.ts';
 
 /** A result that a call allocates, under the name by which the plan binds it or the list gives it. */
 export interface CallResult {
