@@ -29,6 +29,12 @@ test('data that differ in one number, name or node find values of their own', ()
   }
 });
 
+test('a tensor may have any name', () => {
+  const captures = (dtype: string): unknown => ({ captures: { type: { dtype, shape: [2] } } });
+  expect(isSame(captures('f32'), captures('f32'))).toBe(true);
+  expect(isSame(captures('f32'), captures('f16'))).toBe(false);
+});
+
 test('an expression with shared nodes takes time by its nodes, not by its paths', () => {
   const doubled = (): NumericExpr => Array.from({ length: 60 }).reduce<NumericExpr>(e => add(e, e), input(0));
   expect(isSame([doubled()], [doubled()])).toBe(true);

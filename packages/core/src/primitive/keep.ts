@@ -2,7 +2,10 @@ import { flatten } from '../expr/canonical.ts';
 import type { Expr } from '../expr/nodes/expr.ts';
 import { RecentValues } from './recent-values.ts';
 
-/** Returns what `make` makes, or what was made before from equal data. */
+/**
+ * Returns what `make` makes, or what was made before from equal data: plain values that JSON can hold, and
+ * expressions.
+ */
 export type Keep = <Made extends object | null>(from: unknown, make: () => Made) => Made;
 
 /**
@@ -12,12 +15,10 @@ export type Keep = <Made extends object | null>(from: unknown, make: () => Made)
 export function keepRecent(): Keep {
   const values = new RecentValues<object | null>();
   return <Made extends object | null>(from: unknown, make: () => Made) => {
-    const key = JSON.stringify(from, (_, part) => {
-      // Lists the nodes of an expression, because nodes may be shared.
-      if (part?.type) return flatten(part as Expr);
-      // JSON writes null for numbers that are not finite.
-      return typeof part === 'number' && !Number.isFinite(part) ? `${part}` : part;
-    });
+    // Lists the nodes of an expression, because nodes may be shared.
+    const key = JSON.stringify(from, (_, part) =>
+      typeof part?.type === 'string' ? flatten(part as Expr) : part,
+    );
     return values.get(key, make) as Made;
   };
 }
