@@ -1,4 +1,4 @@
-import { flatten } from '../expr/canonical.ts';
+import { flattenChecked } from '../expr/canonical.ts';
 import type { Expr } from '../expr/nodes/expr.ts';
 import { RecentValues } from './recent-values.ts';
 
@@ -17,7 +17,7 @@ export function keepRecent(): Keep {
   return <Made extends object | null>(from: unknown, make: () => Made) => {
     // Lists the nodes of an expression, because nodes may be shared.
     const key = JSON.stringify(from, (_, part) =>
-      typeof part?.type === 'string' ? flatten(part as Expr) : part,
+      typeof part?.type === 'string' ? flattenChecked(part as Expr) : part,
     );
     return values.get(key, make) as Made;
   };
