@@ -36,12 +36,12 @@ export interface JoinedDispatch {
   readonly groups: number;
 }
 
-/** Commands that will be one dispatch. */
-interface Group {
+/** A dispatch to which commands are added. */
+interface OpenDispatch {
   readonly commands: Command[];
   /**
-   * The commands as parts of one kernel, with the places of their bindings in `bound`; null for a command
-   * that has a dispatch of its own.
+   * The commands as parts of one kernel, with the indices of their bindings in `bound`; null for a command
+   * that shares its dispatch with no other.
    */
   readonly parts: PlacedPart[] | null;
   /** The bindings of the dispatch. */
@@ -57,46 +57,54 @@ interface Group {
  * @param maxBindings the number of storage buffers that the device binds at once.
  */
 export function joinedDispatches(commands: readonly Command[], maxBindings: number): JoinedDispatch[] {
-  const groups: Group[] = [];
+  const dispatches: OpenDispatch[] = [];
   /** The parts of kernels by their text, which layers of a model share. */
   const known = new Map<string, FusiblePart | null>();
+  const partOf = ({ kernel, groups }: Command): FusiblePart | null => {
+    if (groups > MAX_GROUPS || kernel.gathered.length > 0) return null;
+    const found = known.get(kernel.wgsl);
+    const part = found === undefined ? fusiblePart(kernel) : found;
+    known.set(kernel.wgsl, part);
+    return part;
+  };
   for (const command of commands) {
-    const { kernel } = command;
-    const found = known.get(kernel.wgsl) ?? fusiblePart(kernel);
-    known.set(kernel.wgsl, found);
-    const isShort = command.groups <= MAX_GROUPS && kernel.gathered.length === 0;
-    const part = isShort && found ? { ...found, kernel } : null;
-    const open = part ? groups.slice(firstFree(groups, command)) : [];
-    let group = open.find(own => part && canJoin(own, command, part, maxBindings));
-    if (!group) {
-      group = { commands: [], parts: part && [], bound: [], read: new Set(), written: new Set() };
-      groups.push(group);
+    const part = partOf(command);
+    const free = part ? dispatches.slice(firstFree(dispatches, command)) : [];
+    let dispatch = free.find(own => part && canJoin(own, command, part, maxBindings));
+    if (!dispatch) {
+      dispatch = { commands: [], parts: part && [], bound: [], read: new Set(), written: new Set() };
+      dispatches.push(dispatch);
     }
-    add(group, command, part);
+    add(dispatch, command, part);
   }
-  return groups.map(dispatchOf);
+  return dispatches.map(finished);
 }
 
-/** The index of the first group from which on no group has a conflict with a command. */
-function firstFree(groups: readonly Group[], { bound }: Command): number {
-  let first = groups.length;
-  const conflicts = ({ read, written }: Group): boolean =>
+/** The index of the first dispatch from which on no dispatch conflicts with a command. */
+function firstFree(dispatches: readonly OpenDispatch[], { bound }: Command): number {
+  let first = dispatches.length;
+  const conflicts = ({ read, written }: OpenDispatch): boolean =>
     bound.some(
       ({ binding, resource: { buffer } }) =>
         written.has(buffer) || (binding.access === 'read_write' && read.has(buffer)),
     );
-  while (first > 0 && !conflicts(groups[first - 1])) first--;
+  while (first > 0 && !conflicts(dispatches[first - 1])) first--;
   return first;
 }
 
-function canJoin({ parts, bound }: Group, command: Command, part: FusiblePart, maxBindings: number): boolean {
+function canJoin(
+  { parts, bound }: OpenDispatch,
+  command: Command,
+  part: FusiblePart,
+  maxBindings: number,
+): boolean {
   const isAlike = parts?.every(other => areAlike(other.part, part)) ?? false;
   return isAlike && bound.length + placed(bound, command).added.length <= maxBindings;
 }
 
 /**
- * The places of the bindings of a command in a dispatch with the bindings `bound`, and the bindings to add.
- * Two bindings of one command have different places, because they are two variables of the command's kernel.
+ * The indices of a command's bindings in a dispatch with the bindings `bound`, and the bindings to add. Two
+ * bindings of one command get different indices, because they are two variables of the command's kernel.
  */
 function placed(bound: readonly BoundTensor[], command: Command): { at: number[]; added: BoundTensor[] } {
   const at: number[] = [];
@@ -110,19 +118,19 @@ function placed(bound: readonly BoundTensor[], command: Command): { at: number[]
 
 /** Whether two bindings may be one binding of a fused kernel. */
 function isSame(a: BoundTensor, b: BoundTensor): boolean {
-  const [of, other] = [a.resource, b.resource];
+  const [range, other] = [a.resource, b.resource];
   return (
     a.binding.access === 'read' &&
     b.binding.access === 'read' &&
     a.binding.element === b.binding.element &&
-    of.buffer === other.buffer &&
-    of.offset === other.offset &&
-    of.size === other.size
+    range.buffer === other.buffer &&
+    range.offset === other.offset &&
+    range.size === other.size
   );
 }
 
 function add(
-  { commands, parts, bound, read, written }: Group,
+  { commands, parts, bound, read, written }: OpenDispatch,
   command: Command,
   part: FusiblePart | null,
 ): void {
@@ -134,7 +142,8 @@ function add(
     (binding.access === 'read' ? read : written).add(resource.buffer);
 }
 
-function dispatchOf({ commands, parts, bound }: Group): JoinedDispatch {
+/** The dispatch with the commands that have been added. */
+function finished({ commands, parts, bound }: OpenDispatch): JoinedDispatch {
   const [{ kernel, parameters, groups }] = commands;
   const resources = bound.map(({ resource }) => resource);
   if (!parts || commands.length === 1)

@@ -9,8 +9,8 @@ import type { PlanRun, ReadyRun } from '../plan/kernel-plan.ts';
 import { compileAll } from '../plan/pipelines.ts';
 import type { RecordedWork } from '../recorded-plans.ts';
 import type { Recorder } from '../recorder.ts';
+import { type BoundDispatches, bindDispatches } from './bind-dispatches.ts';
 import { type Command, joinedDispatches } from './joined-dispatches.ts';
-import { type BoundDispatches, bindDispatches } from './pass-calls.ts';
 
 /**
  * Joins works that run in this order into one list of dispatches; commands that do not depend on each other
