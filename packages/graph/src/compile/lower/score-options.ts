@@ -1,7 +1,7 @@
 import { and, not } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { GraphNode } from '../../ir/node.ts';
-import type { ScalarProduct, ScoreOptions, StepDiagonal, StepMod } from '../../ir/program/attention-step.ts';
+import type { ScoreOptions, StepDiagonal } from '../../ir/program/attention-step.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import { broadcastShapes } from '../../ir/tensor/shape.ts';
 import { truth } from '../../ops/elementwise/numeric.ts';
@@ -11,29 +11,21 @@ import type { MatchLowering } from './match-lowering.ts';
 import { isScalar, OperandReader } from './operand-reader.ts';
 import { indexAxis } from './place-expr.ts';
 
-/** The options that the links of a chain have given so far. */
-interface FoundOptions {
-  scale: ScalarProduct['factors'];
-  /** The cap c of c·tanh(s·x): null before the tanh, empty between the tanh and the product with c. */
-  softcap: ScalarProduct['factors'] | null;
-  bias: Value | null;
-  mask: Value | null;
-  diagonal: StepDiagonal | null;
-  maskMod: StepMod | null;
-  readonly fills: number[];
-  scaledAfterMask: boolean;
-}
-
-/** Adds what a link gives; returns false if options cannot express the link after those before it. */
-type LinkReader = (found: FoundOptions, link: Link, layout: HeadLayout, lowering: MatchLowering) => boolean;
+/** What a link adds to the options of the links before it; null if options cannot express the link there. */
+type LinkReader = (
+  before: ScoreOptions,
+  link: Link,
+  layout: HeadLayout,
+  lowering: MatchLowering,
+) => Partial<ScoreOptions> | null;
 
 const linkReaders: Readonly<Partial<Record<string, LinkReader>>> = {
-  TypeCast: () => true,
-  Multiply: addFactor,
-  Divide: addFactor,
-  Tanh: addTanh,
-  Add: addBias,
-  Select: addMask,
+  TypeCast: () => ({}),
+  Multiply: scaled,
+  Divide: scaled,
+  Tanh: capped,
+  Add: biased,
+  Select: masked,
 };
 
 /** The links of a chain as options if they have the meaning and the order of options; else null. */
@@ -42,103 +34,87 @@ export function scoreOptions(
   layout: HeadLayout,
   lowering: MatchLowering,
 ): ScoreOptions | null {
-  const found: FoundOptions = {
-    ...{ scale: [], softcap: null, bias: null },
-    ...{ mask: null, diagonal: null, maskMod: null, fills: [], scaledAfterMask: false },
-  };
-  const isRead = (link: Link): boolean =>
-    linkReaders[link.node.kind]?.(found, link, layout, lowering) ?? false;
-  if (!links.every(isRead)) return null;
-  const { scale, softcap, bias, mask, diagonal, maskMod, fills, scaledAfterMask } = found;
-  return {
-    scale: { factors: scale },
-    ...(softcap && { softcap: { factors: softcap } }),
-    ...(bias && { bias: bias.index }),
-    ...(mask && { mask: mask.index }),
-    ...(diagonal && { diagonal }),
-    ...(maskMod && { maskMod }),
-    ...{ fills, scaledAfterMask },
-  };
+  let options: ScoreOptions = { scale: { factors: [] }, fills: [], scaledAfterMask: false };
+  for (const link of links) {
+    const added = linkReaders[link.node.kind]?.(options, link, layout, lowering);
+    if (!added) return null;
+    options = { ...options, ...added };
+  }
+  return options;
 }
 
-const isMasked = ({ mask, diagonal, maskMod }: FoundOptions): boolean =>
-  mask !== null || diagonal !== null || maskMod !== null;
+const isMasked = ({ mask, diagonal, maskMod }: ScoreOptions): boolean =>
+  mask !== undefined || diagonal !== undefined || maskMod !== undefined;
 
 /** The scalar that a tensor holds; null if the tensor has more elements or depends on positions. */
-function scalarOf(tensor: number, { topology, value }: MatchLowering): Value | null {
+function scalarOf(tensor: number, { topology, value }: MatchLowering): number | null {
   if (topology.producers.has(tensor) && indexOperations(tensor, topology).length > 0) return null;
-  const scalar = value(tensor);
-  return isScalar(scalar.desc.shape) ? scalar : null;
+  const { desc, index } = value(tensor);
+  return isScalar(desc.shape) ? index : null;
 }
 
-/** A product with a scalar, or a quotient by one: a factor of the scale, or the cap after a tanh. */
-function addFactor(
-  found: FoundOptions,
+/** A product with a scalar, or a quotient by one: a factor of the scale, or after a tanh the cap. */
+function scaled(
+  before: ScoreOptions,
   { node, score: at }: Link,
   _: HeadLayout,
   lowering: MatchLowering,
-): boolean {
+): Partial<ScoreOptions> | null {
+  const { scale, softcap, bias, scaledAfterMask } = before;
   const inverse = node.kind === 'Divide';
-  const factor = scalarOf(node.inputs[1 - at]?.id, lowering);
-  if (!factor || found.bias || (inverse && at !== 0)) return false;
-  const term = { value: factor.index, inverse };
-  if (found.softcap === null) {
-    found.scaledAfterMask ||= isMasked(found);
-  } else {
-    if (found.softcap.length > 0) return false;
-    found.softcap = [term];
-  }
-  // In c·tanh(s·x), the scale compensates for the division by the cap c.
-  found.scale = [...found.scale, term];
-  return true;
+  const value = scalarOf(node.inputs[1 - at]?.id, lowering);
+  if (value === null || bias !== undefined || (inverse && at !== 0) || softcap?.factors.length) return null;
+  const factor = { value, inverse };
+  return {
+    // In c·tanh(s·x), the scale compensates for the division by the cap c.
+    scale: { factors: [...scale.factors, factor] },
+    ...(softcap
+      ? { softcap: { factors: [factor] } }
+      : { scaledAfterMask: scaledAfterMask || isMasked(before) }),
+  };
 }
 
-function addTanh(found: FoundOptions): boolean {
-  if (found.softcap || found.bias || isMasked(found)) return false;
-  found.softcap = [];
-  return true;
+/** A tanh; the product with the cap follows. */
+function capped(before: ScoreOptions): Partial<ScoreOptions> | null {
+  return before.softcap || before.bias !== undefined || isMasked(before)
+    ? null
+    : { softcap: { factors: [] } };
 }
 
-function addBias(
-  found: FoundOptions,
+function biased(
+  { bias }: ScoreOptions,
   { node, score: at }: Link,
   layout: HeadLayout,
   { builder, topology, value }: MatchLowering,
-): boolean {
+): Partial<ScoreOptions> | null {
   const other = node.inputs[1 - at]?.id;
-  if (found.bias || indexOperations(other, topology).length > 0) return false;
-  found.bias = asHeads(builder, value(other), layout, 'broadcast');
-  return true;
+  if (bias !== undefined || indexOperations(other, topology).length > 0) return null;
+  return { bias: asHeads(builder, value(other), layout, 'broadcast').index };
 }
 
 /** A selection between the score and a scalar: a mask, the diagonal of a causal mask, or a mask mod. */
-function addMask(
-  found: FoundOptions,
+function masked(
+  before: ScoreOptions,
   { node, score: at }: Link,
   layout: HeadLayout,
   lowering: MatchLowering,
-): boolean {
-  if (at === 0) return false;
+): Partial<ScoreOptions> | null {
+  if (at === 0) return null;
   const keeps = at === 1;
   const fill = scalarOf(node.inputs[keeps ? 2 : 1].id, lowering);
-  if (!fill) return false;
-  found.fills.push(fill.index);
+  if (fill === null) return null;
+  const fills = [...before.fills, fill];
   const condition = node.inputs[0].id;
   if (indexOperations(condition, lowering.topology).length === 0) {
     const visible = visibleMask(lowering, lowering.value(condition), layout, keeps);
-    found.mask = found.mask ? bothMasks(lowering, found.mask, visible) : visible;
-    return true;
+    return { fills, mask: withMask(lowering, before.mask, visible).index };
   }
-  const diagonal = keeps && !found.diagonal ? diagonalOf(condition, layout, lowering) : null;
-  if (diagonal) {
-    found.diagonal = diagonal;
-    return true;
-  }
+  const diagonal = keeps && !before.diagonal ? diagonalOf(condition, layout, lowering) : null;
+  if (diagonal) return { fills, diagonal };
   const reader = new OperandReader(lowering, layout);
   const holds = reader.read(condition);
-  if (holds === null || found.maskMod) return false;
-  found.maskMod = { expr: keeps ? truth(holds) : not(truth(holds)), captures: reader.captures };
-  return true;
+  if (holds === null || before.maskMod) return null;
+  return { fills, maskMod: { expr: keeps ? truth(holds) : not(truth(holds)), captures: reader.captures } };
 }
 
 function visibleMask(lowering: MatchLowering, condition: Value, layout: HeadLayout, keeps: boolean): Value {
@@ -150,10 +126,13 @@ function visibleMask(lowering: MatchLowering, condition: Value, layout: HeadLayo
   return visible;
 }
 
-function bothMasks({ builder }: MatchLowering, a: Value, b: Value): Value {
-  const shape = broadcastShapes('mask', a.desc.shape, b.desc.shape) ?? [];
+/** Where both a mask, if there is one, and another one are true. */
+function withMask({ builder }: MatchLowering, mask: number | undefined, other: Value): Value {
+  if (mask === undefined) return other;
+  const given = builder.valueAt(mask);
+  const shape = broadcastShapes('mask', given.desc.shape, other.desc.shape) ?? [];
   const both = builder.temporary(shape, 'bool');
-  builder.map(and(input(0, 'bool'), input(1, 'bool')), [a, b], both);
+  builder.map(and(input(0, 'bool'), input(1, 'bool')), [given, other], both);
   return both;
 }
 
