@@ -6,7 +6,7 @@ import { allNumbers, stepNumbers, stepScale, syntheticProblem } from '../../comp
 import { touched } from '../../compile/memory-plan.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { ownerOf, type Program } from '../../ir/program/program.ts';
-import { CallCache } from './call-cache.ts';
+import { createCallCache } from './call-cache.ts';
 import { type Operand, type PreparedCall, prepareCall } from './prepared-call.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
@@ -21,7 +21,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   const needed = stepNumbers(step);
   const { structural, scale, stream } = needed;
   const numbers = allNumbers(needed);
-  const calls = new CallCache<T>();
+  const calls = createCallCache<T>();
   /** The numbers that may differ between runs. */
   const varying = numbers.filter(value => values[ownerOf(value, values)].kind !== 'constant');
   let lastCall: PreparedCall<T> | null = null;
@@ -78,7 +78,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
       });
       return done instanceof Promise ? done.then(() => true) : true;
     },
-    unbind: () => calls.unbind(),
-    release: () => calls.release(),
+    unbind: calls.unbind,
+    release: calls.release,
   };
 }
