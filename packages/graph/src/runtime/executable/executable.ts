@@ -4,9 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { fitToKernels } from '../../compile/attention/fit-to-kernels.ts';
 import type { Program } from '../../ir/program/program.ts';
 import type { BoundTensors } from './bound-tensors.ts';
-import { createChanges } from './changes.ts';
 import { createHostNumbers } from './host-numbers.ts';
-import { type JoinedSteps, joinSteps } from './joined-steps.ts';
 import { prepareSteps } from './prepared-program.ts';
 import { createRunContexts } from './run-contexts.ts';
 import { createStepRunner } from './step-runner.ts';
@@ -53,57 +51,25 @@ export function prepareProgram<T extends TensorDesc>(
   const { steps, scratch } = prepared;
   const hostNumbers = createHostNumbers(program);
   const contexts = createRunContexts(engine, program, prepared, hostNumbers);
-  const changes = createChanges(program, steps);
-  const { runStep, runFrom } = createStepRunner(engine, program.steps, steps, changes);
+  const runner = createStepRunner(engine, program, steps);
   const needed = steps.flatMap(step => step.numbers);
   const areRecorded = steps.every(step => step.isRecorded);
-  /** The joined works of steps on the tensors of the last run, by the index of their first step. */
-  let joined: readonly (JoinedSteps | undefined)[] = [];
-  /** The number of runs, up to now, in which every step has run on the tensors of its last run. */
-  let repeats = 0;
 
   const isRecordable = (bound: BoundTensors<T>): boolean =>
     areRecorded && needed.every(n => hostNumbers(n, bound) !== undefined);
-
-  /** Begins a run; returns whether every step last ran on these tensors. */
-  function begin(bound: BoundTensors<T>): boolean {
-    repeats = changes.begin(bound) ? repeats + 1 : 0;
-    if (!repeats) unjoin();
-    // In the first of these runs, steps bind their work.
-    else if (repeats > 1 && !joined.length) joined = joinSteps(engine.primitives, steps);
-    return repeats > 0;
-  }
-
-  function unjoin(): void {
-    for (const own of joined) own?.work.release();
-    joined = [];
-  }
 
   function prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null {
     const context = contexts.of(bound);
     for (const n of needed) context.numbers(n);
     if (steps.some(step => step.ready?.(context.numbers, isKept) === false)) return null;
-    if (isKept) {
-      return () => {
-        for (const step of steps) step.run(context, false);
-      };
-    }
     return () => {
-      const isRepeated = begin(bound);
-      for (let n = 0; n < steps.length; n++) {
-        const own = joined[n];
-        if (own) {
-          own.work.run();
-          n = own.last;
-        } else runStep(n, { context, isRepeated });
-      }
+      if (!isKept) runner.run(bound, context);
+      else for (const step of steps) step.run(context, false);
     };
   }
 
   function unbind(): void {
-    unjoin();
-    for (const step of steps) step.unbind?.();
-    changes.release();
+    runner.unbind();
     contexts.clear();
   }
 
@@ -114,18 +80,10 @@ export function prepareProgram<T extends TensorDesc>(
     isRecordable,
     prepare,
     run(bound, trace) {
-      if (recording && isRecordable(bound)) {
-        const work = prepare(bound, false);
-        if (work) engine.batch(work);
-        return work !== null;
-      }
-      const isRepeated = begin(bound);
-      const [whole] = joined;
-      if (whole?.last === steps.length - 1 && !trace) {
-        whole.work.run();
-        return true;
-      }
-      return runFrom(0, { context: contexts.of(bound), isRepeated, trace });
+      if (!recording || !isRecordable(bound)) return runner.run(bound, contexts.of(bound), trace);
+      const work = prepare(bound, false);
+      if (work) engine.batch(work);
+      return work !== null;
     },
     unbind,
     release() {
