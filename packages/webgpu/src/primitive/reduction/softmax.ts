@@ -1,27 +1,50 @@
 import { elementCount } from '@tilewise/core';
 import type { SoftmaxPrimitive } from '@tilewise/core/primitive';
 import { lowest } from '../../codegen/formats/float-bits.ts';
-import { kernelSpec } from '../../codegen/kernel-spec.ts';
+import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
-import { divided, indexNames, indexSpace, unravelIndex } from '../access/index-space.ts';
+import {
+  type DividedSpace,
+  divided,
+  type IndexSpace,
+  indexNames,
+  indexSpace,
+  unravelIndex,
+} from '../access/index-space.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
-import { isVectorised, readInSpace, type Writing, writeInSpace } from '../access/tensor-access.ts';
-import { laneColumns } from './lane-columns.ts';
+import { isVectorised, readInSpace, writeInSpace } from '../access/tensor-access.ts';
+import { type LaneColumns, laneColumns } from './lane-columns.ts';
 
 /** The bits of values for which WGSL has no literals. */
 const minusInfinity = '0xff800000u';
 const notANumber = '0x7fc00000u';
 
-/**
- * Softmax of the rows along an axis: the lanes of a column pass over a row in parallel, and keep its maximum
- * and the sum of exponentials so far; a tree combines these, and a second pass over the row computes
- * the results. Several short rows share a workgroup.
- */
-export function softmaxKernels(
-  { axis, log, mode }: SoftmaxPrimitive,
+/** Softmax of the rows along an axis. */
+export function softmaxKernels(primitive: SoftmaxPrimitive, tensors: PrimitiveTensors): PrimitiveKernels {
+  const work = softmaxWork(primitive, tensors);
+  return { kernels: [softmaxKernel(primitive, tensors, work)], footprints: work.footprints };
+}
+
+/** The rows of a softmax, and how they are divided among workgroups. */
+interface SoftmaxWork extends DividedSpace {
+  /** The positions of the rows. */
+  readonly kept: IndexSpace;
+  /** The strides of the input and of the result along the dimensions of `kept`, and then along a row. */
+  readonly steps: Readonly<Record<'x0' | 'y0', readonly number[]>>;
+  /** The number of rows. */
+  readonly rows: number;
+  /** The number of elements of a row. */
+  readonly width: number;
+  readonly lanes: LaneColumns;
+  /** Whether a lane reads and writes four elements at once. */
+  readonly four: boolean;
+}
+
+function softmaxWork(
+  { axis }: SoftmaxPrimitive,
   { inputs, outputs, unaligned, capabilities }: PrimitiveTensors,
-): PrimitiveKernels {
+): SoftmaxWork {
   const [source] = inputs;
   const [output, stats] = outputs;
   const dims = source.shape.map((_, d) => d).filter(d => d !== axis);
@@ -39,29 +62,37 @@ export function softmaxKernels(
   const width = source.shape[axis];
   const rows = elementCount(kept.extents);
   const { x0, y0, ...others } = kept.steps;
-  const space = {
-    extents: [...kept.extents, width],
-    steps: { x0: [...x0, source.strides[axis]], y0: [...y0, output.strides[axis]], ...others },
-  };
-  const { steps } = space;
+  const steps = { x0: [...x0, source.strides[axis]], y0: [...y0, output.strides[axis]] };
   const four =
     width % 4 === 0 &&
     isVectorised(steps.x0, unaligned.has('x0')) &&
     isVectorised(steps.y0, unaligned.has('y0'));
-  const writing: Writing = four ? 'vector' : 'each';
   const lanes = laneColumns({
     ...{ results: rows, depth: width, onCpu: isCpu(capabilities) },
     ...{ keptStep: x0.at(-1) ?? 0, reducedStep: source.strides[axis] },
   });
+  const space = { extents: [...kept.extents, width], steps: { ...steps, ...others } };
+  return { kept, steps, rows, width, lanes, four, ...divided(space, lanes.columns, rows) };
+}
+
+/**
+ * The lanes of a column pass over a row in parallel, and keep its maximum and the sum of exponentials so far;
+ * a tree combines these, and a second pass over the row computes the results. Several short rows share a
+ * workgroup.
+ */
+function softmaxKernel(
+  { log, mode }: SoftmaxPrimitive,
+  { inputs: [source], outputs: [output, stats] }: PrimitiveTensors,
+  { kept, steps, rows, width, lanes, four, groups }: SoftmaxWork,
+): KernelSpec {
   const { columns, length } = lanes;
-  const { groups, footprints } = divided(space, columns, rows);
   const rank = kept.extents.length;
   const row = indexNames(rank);
   const at = [...row, 'i'].join(', ');
-  const stride = four ? length * 4 : length;
+  const step = four ? 4 : 1;
   const loop = (
     body: string,
-  ): string => `for (var i = slice * ${stride / length}u; i < P.width; i += ${stride}u) {
+  ): string => `for (var i = slice * ${step}u; i < P.width; i += ${length * step}u) {
       ${body}
     }`;
   // Four numbers of a row, or one number and three that do not contribute, as −Infinity does. Arithmetic gets
@@ -73,14 +104,14 @@ let x = select(bitcast<vec4f>(bits), vec4f(${lowest}), masked);`;
     ? `bitcast<vec4f>(select(bitcast<vec4u>((x - vec4f(max_)) - vec4f(log(sum))), vec4u(${minusInfinity}), masked))`
     : 'select(exp(x - vec4f(max_)) / vec4f(sum), vec4f(), masked)';
   const dead = mode === 'inf-as-zero' ? '0u' : notANumber;
-  const kernel = kernelSpec({
+  return kernelSpec({
     name: 'softmax',
     groups,
     workgroupSize: columns * length,
     parts: [
       { uniforms: [...u32Uniforms({ rows, width }), ...u32Uniforms(kept.extents, 'extent')] },
       readInSpace('x0', source, steps.x0, four ? 'vector' : null),
-      writeInSpace('y0', output, steps.y0, writing, 'f32'),
+      writeInSpace('y0', output, steps.y0, four ? 'vector' : 'each', 'f32'),
       ...(stats ? [writeInSpace(outputName(1), stats, kept.steps.y1, 'each', 'f32')] : []),
     ],
     // `combined` joins the maxima and sums of exponentials of two parts.
@@ -109,7 +140,7 @@ found = vec2f(m, found.y * exp(found.x - m) + dot(e, vec4f(1.0)));`)}
     let is_dead = sum == 0.0;
     ${loop(`${values}
 let y = select(bitcast<vec4u>(${result}), vec4u(${dead}), is_dead);
-y0_store4(vec4u(y0_element(${at})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)}
+y0_store4(vec4u(y0_element(${at})), ${step}u, bitcast<vec4f>(y));`)}
     ${
       stats
         ? `if (slice == 0u) {
@@ -120,5 +151,4 @@ y0_store4(vec4u(y0_element(${at})), ${four ? 4 : 1}u, bitcast<vec4f>(y));`)}
     }
   }`,
   });
-  return { kernels: [kernel], footprints };
 }
