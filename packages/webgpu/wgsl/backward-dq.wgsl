@@ -323,9 +323,7 @@ fn main(
     for (var b = 0u; b < 4u; b++) {
       let scored = score4(seq, h, i + b, j, s_vectors[b], full_tile);
       let p = probabilities(scored.value, row_rows[b].x, scored.visible);
-
       let df = select(vec4f(), p * (dp_vectors[b] - row_rows[b].y), scored.visible);
-
       ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
     }
 

@@ -2,6 +2,10 @@
 export const repeat = (n: number, text: (k: number) => string, separator = '\n'): string =>
   Array.from({ length: n }, (_, k) => text(k)).join(separator);
 
+/** Joins statements, a line each, and leaves out the values that are no texts. */
+export const statements = (...texts: readonly (string | false | null | undefined)[]): string =>
+  texts.filter(Boolean).join('\n');
+
 /** The names of the values that are truthy. */
 export const namesOf = <Name extends string>(values: Readonly<Record<Name, unknown>>): Name[] =>
   (Object.keys(values) as Name[]).filter(name => values[name]);

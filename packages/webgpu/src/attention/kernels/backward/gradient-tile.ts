@@ -1,7 +1,7 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
-import { namesOf } from '../../../codegen/text.ts';
+import { namesOf, statements } from '../../../codegen/text.ts';
 import { type Fp8Kernel, fp8Kernel } from '../../config/fp8-steps.ts';
 import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
 import { readOperands } from '../../layout/operand.ts';
@@ -10,7 +10,7 @@ import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import type { ScoreUse } from '../../score/stage.ts';
 import { rowValues } from '../../tiles/scores/row-values.ts';
-import type { ScoreVectors } from '../../tiles/scores/score-vectors.ts';
+import type { ScoreVector, ScoreVectors } from '../../tiles/scores/score-vectors.ts';
 import { tileSize } from '../../tiles/tile.ts';
 import type { AccumulateGemm, TileOperand } from '../../tiles/tile-gemms.ts';
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
@@ -103,6 +103,22 @@ export function gradientTile(
   const isOfMod = slope === 'by the modified score';
   const computed = namesOf({ weight, ds, raw: blocks?.round, df: options.df, unmodified: isOfMod });
   const gradient = 'select(vec4f(), df * scored.slope, scored.visible)';
+  const factor = dropout ? ' * factor' : '';
+  /** Statements that compute P and its gradients for four keys of one query. */
+  const gradientsOf = ({ row, key, of }: ScoreVector, fullTile: string): string => {
+    const pairs = `seq, h, i + ${row}, ${key}`;
+    return statements(
+      `let scored = score4(${pairs}, ${of('s')}, ${fullTile});`,
+      `let p = probabilities(scored.value, ${values.of(row)}.x, scored.visible);`,
+      dropout && `let factor = dropout4(${pairs});`,
+      isOfMod && `${of('unmodified')} = scored.unmodified;`,
+      weight && `${of('weight')} = ${fp8.apply('weight', `p${factor}`)};`,
+      ds &&
+        `let df = select(vec4f(), p * (${fp8.apply('dp', of('dp'))}${factor} - ${values.of(row)}.y), scored.visible);`,
+      ds && options.df && `${of('df')} = df;`,
+      ds && `${of(blocks?.round ? 'raw' : 'ds')} = ${isOfMod ? gradient : fp8.apply('ds', gradient)};`,
+    );
+  };
 
   const scores = { into: 's', a: operands.q, b: operands.k };
   const products = ds
@@ -122,23 +138,7 @@ export function gradientTile(
     // P = e^(S − lse)${ds ? ', dS = P ∘ (dP − δ) ∘ slope' : ''}
     let j = j0 + tx * ${4 * grid.cols}u;
     ${vectors.declare(namesOf({ s: true, dp: ds }), computed)}
-    ${backend.specialised(fullTile =>
-      vectors.each(({ row, key, of }) => {
-        const pairs = `seq, h, i + ${row}, ${key}`;
-        return `let scored = score4(${pairs}, ${of('s')}, ${fullTile});
-    let p = probabilities(scored.value, ${values.of(row)}.x, scored.visible);
-    ${dropout ? `let factor = dropout4(${pairs});` : ''}
-    ${isOfMod ? `${of('unmodified')} = scored.unmodified;` : ''}
-    ${weight ? `${of('weight')} = ${fp8.apply('weight', dropout ? 'p * factor' : 'p')};` : ''}
-    ${
-      ds
-        ? `let df = select(vec4f(), p * (${fp8.apply('dp', of('dp'))}${dropout ? ' * factor' : ''} - ${values.of(row)}.y), scored.visible);
-    ${options.df ? `${of('df')} = df;` : ''}
-    ${of(blocks?.round ? 'raw' : 'ds')} = ${isOfMod ? gradient : fp8.apply('ds', gradient)};`
-        : ''
-    }`;
-      }),
-    )}
+    ${backend.specialised(fullTile => vectors.each(vector => gradientsOf(vector, fullTile)))}
     ${blocks?.round ?? ''}`;
 
   return {
@@ -162,7 +162,7 @@ export function gradientTile(
       wordTensor('workspace', 'read', 'vec2f'),
       ...score.parts,
       reads.part,
-      ...(dropout ? [dropout] : []),
+      dropout ?? {},
     ],
     skip,
     sequence: reads.sequence,
@@ -241,17 +241,18 @@ function fp8Gradient(
   { weight, ds, results = {} }: GradientTileOptions,
   tools: KernelTools,
 ): Fp8Kernel {
-  const stored = (['dq', 'dk', 'dv'] as const).filter(name => results[name]);
-  const amax = { dq: 'amaxDQ', dk: 'amaxDK', dv: 'amaxDV' } as const;
+  const { dq, dk, dv } = results;
   const measuresScores = results[gradients.includes('dq') ? 'dq' : 'dk'] !== undefined;
   return fp8Kernel(
     tools.fp8?.arithmetic,
     forward,
-    ['product', ...(weight ? (['weight'] as const) : []), ...(ds ? (['dp', 'ds'] as const) : []), ...stored],
-    [
-      ...stored.map(name => amax[name]).filter(name => outputs[name]),
-      ...(measuresScores && outputs.amaxDP ? (['amaxDP'] as const) : []),
-    ],
+    ['product', ...namesOf({ weight, dp: ds, ds, dq, dk, dv })],
+    namesOf({
+      amaxDQ: dq && outputs.amaxDQ,
+      amaxDK: dk && outputs.amaxDK,
+      amaxDV: dv && outputs.amaxDV,
+      amaxDP: measuresScores && outputs.amaxDP,
+    }),
     'backward',
   );
 }
