@@ -108,8 +108,8 @@ export function compileGraph<T extends TensorDesc>(
         tensors.delete(t.id);
         delete others[t.id];
       }
-      check(others);
-      return turns.run(() => runner.run(tensors, onHost));
+      const checked = check(others);
+      return turns.run(() => runner.run({ tensors, checked, onHost }));
     },
     release() {
       turns.release(() => {

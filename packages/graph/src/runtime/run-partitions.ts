@@ -1,28 +1,35 @@
-import { copyTensor, Tensor, type TensorDesc } from '@tilewise/core';
+import { copyTensor, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { isScalarValue } from '../ir/tensor/scalar.ts';
-import { scalarTensor } from '../ir/tensor/storage.ts';
 import { withAllocatedOutputs } from './bindings/allocated-outputs.ts';
 import type { Bindable } from './bindings/bindable.ts';
+import type { Checked } from './bindings/bindings.ts';
 import { KeptTensors } from './bindings/kept-tensors.ts';
 import type { Uploads } from './bindings/uploads.ts';
 import { type CompiledPartitions, picked } from './compile-partitions.ts';
-import type { BoundTensors } from './executable/bound-tensors.ts';
+import { boundTensors } from './executable/bound-tensors.ts';
 import type { CompiledPartition } from './partitions/compiled-partition.ts';
 import { traced } from './traced.ts';
 
-/** The tensors of a graph by id: the checked bindings and the intermediate results. */
+/** The tensors of a graph by id: the bindings and the intermediate results. */
 type GraphTensors<T> = Map<number, Bindable<T>>;
+
+/** A run of a graph. */
+export interface GraphRun<T> {
+  readonly tensors: GraphTensors<T>;
+  /** The bindings of `tensors`, which have been checked. */
+  readonly checked: Checked<T>;
+  /** The outputs that are read back to the host, by id; they are not in `tensors`. */
+  readonly onHost: ReadonlyMap<number, Tensor>;
+}
 
 /** Runs the partitions of a graph one after another. */
 export interface PartitionRunner<T> {
   /**
    * Runs all partitions, in one submission if possible, and allocates the outputs that are not bound.
-   * @param onHost outputs that are read back to the host, by id.
-   * @returns the other outputs by id.
+   * @returns the outputs by id, without those that are read back.
    */
-  run(tensors: GraphTensors<T>, onHost: ReadonlyMap<number, Tensor>): Promise<Record<number, T>>;
+  run(run: GraphRun<T>): Promise<Record<number, T>>;
   /** Prepares all partitions; returns a function that records them in an encoder, in one recording. */
   prepareEncode(tensors: GraphTensors<T>): (target: object) => void;
   /** Frees the uploads and results that are kept for the next run. */
@@ -32,35 +39,14 @@ export interface PartitionRunner<T> {
 /** @param trace receives the name of each partition that runs, and of its steps on a host engine. */
 export function createPartitionRunner<T extends TensorDesc>(
   engine: TensorEngine<T>,
-  { partitions, names, ends: { inputs, outputs } }: CompiledPartitions<T>,
+  { partitions, names, intermediates, ends: { outputs } }: CompiledPartitions<T>,
   trace?: WorkTrace,
 ): PartitionRunner<T> {
-  const scalars = new Map(inputs.map(t => [t.id, t] as const));
-  /** Tensors that the partitions write. */
-  const written = new Set(partitions.flatMap(partition => partition.outputs.map(({ id }) => id)));
   const kept = new KeptTensors(engine);
 
   /** The tensors that a partition reads and writes, by id. */
   const endsOf = (partition: CompiledPartition<T>, tensors: GraphTensors<T>): Record<number, Bindable<T>> =>
     picked(tensors, [...partition.inputs, ...partition.outputs]);
-
-  /** The tensors that partitions read and write, from checked bindings. */
-  function boundTo(tensors: GraphTensors<T>, upload: (given: Tensor, id: number) => T): BoundTensors<T> {
-    const host = (id: number): Tensor | undefined => {
-      const given = tensors.get(id);
-      if (given instanceof Tensor) return given;
-      const logical = scalars.get(id);
-      return logical && isScalarValue(given) ? scalarTensor(logical, given) : undefined;
-    };
-    return {
-      host,
-      tensor(id) {
-        const given = host(id);
-        if (given === undefined) return tensors.get(id) as T;
-        return written.has(id) ? (given as TensorDesc as T) : upload(given, id);
-      },
-    };
-  }
 
   /** Runs the prepared work of all partitions. */
   function runAll(works: readonly (() => void)[]): void {
@@ -88,9 +74,16 @@ export function createPartitionRunner<T extends TensorDesc>(
     return true;
   }
 
-  /** Runs the partitions one by one, and waits for each. */
-  async function runInTurn(tensors: GraphTensors<T>, uploads: Uploads<T>): Promise<void> {
-    const bound = boundTo(tensors, kept.begin(uploads));
+  /**
+   * Runs the partitions one by one, and waits for each.
+   * @param made the tensors that are not bound, by id.
+   */
+  async function runInTurn(
+    checked: Checked<T>,
+    made: Readonly<Record<number, T>>,
+    uploads: Uploads<T>,
+  ): Promise<void> {
+    const bound = boundTensors(checked, kept.begin(uploads), made);
     for (const [n, partition] of partitions.entries()) {
       const waiting = traced(trace, names[n], () => partition.runBound(bound, trace));
       if (waiting) await waiting;
@@ -98,17 +91,22 @@ export function createPartitionRunner<T extends TensorDesc>(
   }
 
   return {
-    async run(tensors, onHost) {
-      for (const [id, last] of kept.tensors) if (onHost.has(id)) tensors.set(id, last);
+    async run({ tensors, checked, onHost }) {
+      const made: Record<number, T> = Object.fromEntries(intermediates.tensors);
+      const add = (id: number, tensor: T): void => {
+        tensors.set(id, tensor);
+        made[id] = tensor;
+      };
+      for (const [id, last] of kept.tensors) if (onHost.has(id)) add(id, last);
       const unbound = outputs.filter(({ id }) => !tensors.has(id));
       const copies: Promise<Tensor>[] = [];
       const readBack = (): void => {
         for (const id of onHost.keys()) copies.push(engine.download(tensors.get(id) as T));
       };
       await withAllocatedOutputs(engine, unbound, async (allocated, uploads) => {
-        for (const { id } of unbound) tensors.set(id, allocated[id]);
+        for (const { id } of unbound) add(id, allocated[id]);
         if (!runAtOnce(tensors, uploads, readBack)) {
-          await runInTurn(tensors, uploads);
+          await runInTurn(checked, made, uploads);
           readBack();
         }
         const found = await Promise.all(copies);

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { CompiledProgram } from '../../compile/compile.ts';
@@ -14,7 +14,7 @@ import {
   type Ends,
 } from '../bindings/bindings.ts';
 import { contents, Uploads } from '../bindings/uploads.ts';
-import type { BoundTensors } from '../executable/bound-tensors.ts';
+import { type BoundTensors, boundTensors } from '../executable/bound-tensors.ts';
 import { type Executable, prepareProgram } from '../executable/executable.ts';
 import { SerialQueue } from '../serial-queue.ts';
 
@@ -197,26 +197,6 @@ export function sharedPartition<T extends TensorDesc>(
         operations?.release();
         kept.release();
       });
-    },
-  };
-}
-
-/**
- * The tensors of a program. A host tensor is uploaded only if a step needs the tensor; often its numbers
- * suffice.
- */
-function boundTensors<T extends TensorDesc>(
-  { onHost, onEngine }: Checked<T>,
-  upload: (tensor: Tensor, id: number) => T,
-  results: Readonly<Record<number, T>> = {},
-): BoundTensors<T> {
-  return {
-    host: id => onHost.get(id),
-    tensor(id) {
-      const host = onHost.get(id);
-      const known = onEngine.get(id) ?? results[id] ?? (host && upload(host, id));
-      if (known === undefined) throw new InvalidArgumentError(`tensor ${id}`, 'is not bound');
-      return known;
     },
   };
 }
