@@ -112,21 +112,18 @@ fn weighted(weight: f32, x: vec4f) -> vec4f {
 
 fn fp8_product(x: vec4f) -> vec4f {
   let y = x * read_fp8(P.fp8_base + 0u) * read_fp8(P.fp8_base + 1u);
-
   let z = y;
   return z;
 }
 
 fn fp8_weight(x: vec4f) -> vec4f {
   let y = x;
-
   let z = y * read_fp8(P.fp8_base + 4u);
   return f8e4m3_values(f8e4m3_bits(z));
 }
 
 fn fp8_o(x: vec4f) -> vec4f {
   let y = x * read_fp8(P.fp8_base + 3u) * read_fp8(P.fp8_base + 2u);
-
   let z = y * read_fp8(P.fp8_base + 5u);
   return z;
 }

@@ -233,7 +233,6 @@ fn score4(seq: Sequence, h: u32, i: u32, j: u32, dots: vec4f, full_tile: bool) -
   let unmodified = s;
   for (var c = 0u; c < 4u; c++) {
     s[c] = score_mod(unmodified[c], i32(seq.b), i32(h), i32(i), i32(j + c));
-
     let masked = score_mod_masks(unmodified[c], i32(seq.b), i32(h), i32(i), i32(j + c));
     visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));
   }

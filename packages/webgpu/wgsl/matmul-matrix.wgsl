@@ -51,19 +51,16 @@ fn f16_bits(x: vec4f) -> vec4u {
 
 fn x0_start(index: u32) -> u32 {
   var at = P.x0_base;
-
   return at;
 }
 
 fn x1_start(index: u32) -> u32 {
   var at = P.x1_base;
-
   return at;
 }
 
 fn y0_start(index: u32) -> u32 {
   var at = P.y0_base;
-
   return at;
 }
 

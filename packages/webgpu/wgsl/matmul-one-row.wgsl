@@ -30,19 +30,16 @@ struct Params {
 
 fn x0_start(index: u32) -> u32 {
   var at = P.x0_base;
-
   return at;
 }
 
 fn x1_start(index: u32) -> u32 {
   var at = P.x1_base;
-
   return at;
 }
 
 fn y0_start(index: u32) -> u32 {
   var at = P.y0_base;
-
   return at;
 }
 
@@ -69,7 +66,6 @@ fn x1_block_at_edge(start: u32, x: u32, k: u32) -> mat4x4f {
 
 fn y0_store4(start: u32, row: u32, n: u32, x: vec4f) {
   let first = start + row * P.y0_row;
-
   if (n < P.N) {
     y0[(first + n) >> 2u] = x;
   }

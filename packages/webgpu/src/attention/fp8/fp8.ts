@@ -12,6 +12,7 @@ import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { wordTensor } from '../../codegen/formats/tensor-binding.ts';
 import { type KernelSpec, kernelSpec } from '../../codegen/kernel-spec.ts';
 import { readElement } from '../../codegen/shader-part.ts';
+import { statements } from '../../codegen/text.ts';
 import { type AmaxName, amaxIndex, amaxNames, type Fp8Kernel } from '../config/fp8-steps.ts';
 import type { Fp8Tools } from '../config/kernel-config.ts';
 import { listPart } from '../layout/list.ts';
@@ -50,10 +51,12 @@ function fp8Arithmetic(
     const { descales = [], amax, scale, rounds } = fp8Steps[name];
     const watched = amax !== undefined && measured.includes(amax);
     return `fn fp8_${name}(x: vec4f) -> vec4f {
-  let y = ${['x', ...descales.map(scalar)].join(' * ')};
-  ${watched ? `${amax} = max(max(max(${amax}, abs(y.x)), abs(y.y)), max(abs(y.z), abs(y.w)));` : ''}
-  let z = ${scale ? `y * ${scalar(scale)}` : 'y'};
-  return ${(fixed ? name === 'weight' : rounds) ? rounding.round4('z') : 'z'};
+  ${statements(
+    `let y = ${['x', ...descales.map(scalar)].join(' * ')};`,
+    watched && `${amax} = max(max(max(${amax}, abs(y.x)), abs(y.y)), max(abs(y.z), abs(y.w)));`,
+    `let z = ${scale ? `y * ${scalar(scale)}` : 'y'};`,
+    `return ${(fixed ? name === 'weight' : rounds) ? rounding.round4('z') : 'z'};`,
+  )}
 }`;
   };
   return {

@@ -2,6 +2,7 @@ import type { Expr } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
+import { statements } from '../../codegen/text.ts';
 import type { ScoreStageFactory } from '../score/stage.ts';
 import { captureBits, captureLoad } from './captures.ts';
 
@@ -61,10 +62,14 @@ export const scoreModStage =
       ].join('\n\n'),
       apply: `let unmodified = s;
   for (var c = 0u; c < 4u; c++) {
-    s[c] = score_mod(unmodified[c], ${positionArguments});
-    ${slopes[slope]}
-    let masked = score_mod_masks(unmodified[c], ${positionArguments});
-    ${masks ? 'visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));' : `s[c] = select(s[c], ${lowest}, masked);`}
+    ${statements(
+      `s[c] = score_mod(unmodified[c], ${positionArguments});`,
+      slopes[slope],
+      `let masked = score_mod_masks(unmodified[c], ${positionArguments});`,
+      masks
+        ? 'visible[c] = visible[c] && !(masked || is_negative_infinity(s[c]));'
+        : `s[c] = select(s[c], ${lowest}, masked);`,
+    )}
   }`,
       masks,
     };

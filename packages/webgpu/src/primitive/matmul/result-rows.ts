@@ -1,5 +1,6 @@
 import { floatWriter } from '../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';
+import { statements } from '../../codegen/text.ts';
 import type { Matrix } from './operands/matrix.ts';
 
 /**
@@ -33,9 +34,7 @@ export function resultRows(
     code: `${functions}
 
 fn ${name}_store4(start: u32, row: u32, n: u32, x: vec4f) {
-  let first = start + row * P.${name}_row;
-  ${encode}
-  ${store}
+  ${statements(`let first = start + row * P.${name}_row;`, encode, store)}
 }`,
   };
 }

@@ -1,4 +1,5 @@
 import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
+import { statements } from '../../../codegen/text.ts';
 import type { Matrix } from './matrix.ts';
 
 /**
@@ -18,9 +19,7 @@ export function matrixStart({ name, batchStrides }: Matrix, batch: readonly numb
       ...u32Uniforms(batchStrides, `${name}_batch`),
     ],
     code: `fn ${name}_start(index: u32) -> u32 {
-  var at = P.${name}_base;
-  ${batch.length > 0 ? `var rest = index;\n  ${steps.join('\n  ')}` : ''}
-  return at;
+  ${statements(`var at = P.${name}_base;`, batch.length > 0 && 'var rest = index;', ...steps, 'return at;')}
 }`,
   };
 }
