@@ -39,29 +39,6 @@ describe('a buffer that does not fit', () => {
     );
   });
 
-  test('nor are seeds and offsets that are not 64-bit integers', () => {
-    const plan = planSdpa(ctx, normalise({ q, k, v }, { dropout: { p: 0.5, seed: 1 } }).problem);
-    const encode = (options: EncodeOptions): unknown =>
-      caught(() =>
-        plan.encode(ctx.device.createCommandEncoder(), { ...gpu, o: gpu.o, lse: gpu.lse }, options),
-      );
-    expectError(encode({ seed: [2 ** 32, 0] }), InvalidArgumentError, 'options.seed', /got \[4294967296,0\]/);
-    expectError(encode({ seed: [-1, 0] }), InvalidArgumentError, 'options.seed', /got \[-1,0\]/);
-    expectError(encode({ offset: [0, 0.5] }), InvalidArgumentError, 'options.offset', /got \[0,0\.5\]/);
-    expectError(
-      encode({ seed: -1 }),
-      InvalidArgumentError,
-      'options.seed',
-      /bigint or a safe integer.* got -1/,
-    );
-    expectError(
-      encode({ offset: 2n ** 64n }),
-      InvalidArgumentError,
-      'options.offset',
-      /18446744073709551616/,
-    );
-  });
-
   test('is not recorded', () => {
     const plan = planSdpa(ctx, normalise({ q, k, v }).problem);
     const slot = (size = 4 * 640, offset = 0) => ({ buffer: storageBuffer(ctx.device, size), offset });
@@ -81,7 +58,7 @@ describe('a buffer that does not fit', () => {
     ctx.device.queue.submit([encoder.finish()]);
   });
 
-  test('nor is a buffer that ends within the last word of its tensor', () => {
+  test('is not recorded if it ends within the last word of its tensor', () => {
     const odd = Tensor.zeros([1, 1, 3, 5], { dtype: 'f16' });
     const plan = planSdpa(ctx, normalise({ q: odd, k: odd, v: odd }).problem);
     const buffers = Object.fromEntries(
@@ -90,23 +67,39 @@ describe('a buffer that does not fit', () => {
     const error = caught(() => plan.encode(ctx.device.createCommandEncoder(), buffers));
     expectError(error, InvalidShapeError, 'buffers.q', /30 bytes.* so a buffer of 32, got 30/);
   });
+});
 
-  test('nor is a missing workspace', () => {
-    const { problem } = normaliseBackward({ q, k, v, o: dO, lse, dO });
-    const plan = planSdpaBackward(ctx, problem);
-    const buffers = Object.fromEntries(
-      plan.tensors.map(({ name, bytes }) => [name, storageBuffer(ctx.device, bytes)]),
-    );
-    const encode = (more: object): unknown =>
-      caught(() => plan.encode(ctx.device.createCommandEncoder(), { ...buffers, ...more }));
-    expectError(encode({}), InvalidArgumentError, 'buffers.workspace', /is missing$/);
-    expectError(
-      encode({ wrokspace: storageBuffer(ctx.device, plan.workspaceBytes) }),
-      InvalidArgumentError,
-      'buffers.workspace',
-      /is missing; is it buffers\.wrokspace\?/,
-    );
-    const small = storageBuffer(ctx.device, plan.workspaceBytes - 8);
-    expectError(encode({ workspace: small }), InvalidShapeError, 'buffers.workspace', /640 bytes/);
-  });
+test('seeds and offsets that are not 64-bit integers are refused', () => {
+  const plan = planSdpa(ctx, normalise({ q, k, v }, { dropout: { p: 0.5, seed: 1 } }).problem);
+  const encode = (options: EncodeOptions): unknown =>
+    caught(() => plan.encode(ctx.device.createCommandEncoder(), { ...gpu, o: gpu.o, lse: gpu.lse }, options));
+  expectError(encode({ seed: [2 ** 32, 0] }), InvalidArgumentError, 'options.seed', /got \[4294967296,0\]/);
+  expectError(encode({ seed: [-1, 0] }), InvalidArgumentError, 'options.seed', /got \[-1,0\]/);
+  expectError(encode({ offset: [0, 0.5] }), InvalidArgumentError, 'options.offset', /got \[0,0\.5\]/);
+  expectError(
+    encode({ seed: -1 }),
+    InvalidArgumentError,
+    'options.seed',
+    /bigint or a safe integer.* got -1/,
+  );
+  expectError(encode({ offset: 2n ** 64n }), InvalidArgumentError, 'options.offset', /18446744073709551616/);
+});
+
+test('a workspace that is missing or too small is refused', () => {
+  const { problem } = normaliseBackward({ q, k, v, o: dO, lse, dO });
+  const plan = planSdpaBackward(ctx, problem);
+  const buffers = Object.fromEntries(
+    plan.tensors.map(({ name, bytes }) => [name, storageBuffer(ctx.device, bytes)]),
+  );
+  const encode = (more: object): unknown =>
+    caught(() => plan.encode(ctx.device.createCommandEncoder(), { ...buffers, ...more }));
+  expectError(encode({}), InvalidArgumentError, 'buffers.workspace', /is missing$/);
+  expectError(
+    encode({ wrokspace: storageBuffer(ctx.device, plan.workspaceBytes) }),
+    InvalidArgumentError,
+    'buffers.workspace',
+    /is missing; is it buffers\.wrokspace\?/,
+  );
+  const small = storageBuffer(ctx.device, plan.workspaceBytes - 8);
+  expectError(encode({ workspace: small }), InvalidShapeError, 'buffers.workspace', /640 bytes/);
 });

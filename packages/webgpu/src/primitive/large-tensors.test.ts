@@ -86,7 +86,7 @@ describe('a tensor larger than a binding is read in segments', () => {
     await expectWithin(8192, transposed, batch, [filled([5, 40, 30])]);
   });
 
-  test('unless that takes too many segments, which is an error', async () => {
+  test('a tensor that takes too many segments is refused', async () => {
     const ctx = await limitedContext(4096);
     const { primitives } = webgpuEngine(ctx);
     const inputs = [numbers([300, 24], 1), rowNumbers(40, 300)];

@@ -46,7 +46,7 @@ describe('if other gradients need an output that is not given, one call recomput
   });
 });
 
-describe('so it does if the gradient of the output depends on the output', () => {
+describe('one call also recomputes an output on which the gradient of the output depends', () => {
   test.each(Object.entries(attentionPatterns))('%s', async (_, write) => {
     const g = new GraphBuilder();
     const { o, inputs } = write(g);
@@ -158,7 +158,7 @@ describe("operations that only resemble attention's backward pass still have gra
   });
 });
 
-test('so it is in 16 bits, the probabilities too', async () => {
+test('attention whose probabilities are 16-bit results is one backward partition', async () => {
   const g = new GraphBuilder();
   const [q, k, v, w] = [0, 1, 2, 3].map(() => g.input([1, 2, 8, 8], { dtype: 'f16' }));
   const s = g.op('MatMul', [q, k], { transpose_b: true }, 'f16');

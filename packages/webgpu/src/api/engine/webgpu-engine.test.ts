@@ -36,7 +36,7 @@ test('a context is an engine: upload, attention forward and backward, download, 
   ctx.destroy();
 });
 
-test('it reports and rejects problems that it cannot run', async () => {
+test('an engine reports and rejects problems that it cannot run', async () => {
   const engine = webgpuEngine(await sharedContext());
   const wide = Tensor.zeros([1, 1, 4, 1000]);
   const { problem } = normalise({ q: wide, k: wide, v: wide });

@@ -80,7 +80,7 @@ describe('a plan on the device and buffers of the caller', () => {
     expectAgreement(expected, exactResults(call));
   });
 
-  test('or into a compute pass', async () => {
+  test('is recorded into a compute pass', async () => {
     expectSameBits(await runPlans(intoPass), expected);
   });
 
@@ -88,10 +88,13 @@ describe('a plan on the device and buffers of the caller', () => {
     expectSameBits(await runPlans(intoPass, { offset }), expected);
   });
 
-  test.each([4, 260])('and %i bytes, for tensors in the option unaligned', async offset => {
-    const unaligned = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
-    expectAgreement(await runPlans(intoPass, { offset, unaligned }), exactResults(call));
-  });
+  test.each([4, 260])(
+    'works on tensors of the option unaligned, %i bytes into their buffers',
+    async offset => {
+      const unaligned = ['q', 'k', 'v', 'o', 'dO', 'dq', 'dk', 'dv'];
+      expectAgreement(await runPlans(intoPass, { offset, unaligned }), exactResults(call));
+    },
+  );
 
   test('f16 tensors may start at any element', async () => {
     const half = [1, 2, 3, 4].map(seed => normal([1, 2, 33, 6], seed, 'f16'));

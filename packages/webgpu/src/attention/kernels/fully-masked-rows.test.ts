@@ -70,7 +70,7 @@ test('packed tokens that belong to no sequence are fully masked', async () => {
   expect(numbers(got.dk.slice(0, 10, 12))).toEqual(zeros(32));
 });
 
-test('so are those beyond the used length of a packed sequence', async () => {
+test('tokens beyond the used length of a packed sequence are fully masked', async () => {
   const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([12, 2, 8], seed));
   const cuSeqLens = [0, 5, 12];
   const options = {

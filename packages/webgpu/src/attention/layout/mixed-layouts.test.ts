@@ -72,7 +72,7 @@ test('ragged q, packed k and dense v give the results of the reference, each gra
   expectAgreement(await gpuResults(await sharedContext(), call, exact), exact);
 });
 
-test('so do packed q, ragged k and v in bf16, some of whose rows share words', async () => {
+test('packed q, ragged k and v in bf16, some of whose rows share words, give the results of the reference', async () => {
   const D = 8;
   const offsetsK = [1, 350, 930, 2000];
   const offsetsV = [1, 328, 900, 1600];

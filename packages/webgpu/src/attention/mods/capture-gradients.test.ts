@@ -128,7 +128,7 @@ test('two runs give the same bits', async () => {
   expectSameBits(await gpuResults(ctx, call), await gpuResults(ctx, call));
 });
 
-test('sdpaVjp gives them too', async () => {
+test('sdpaVjp gives the gradients of captured tensors', async () => {
   const ctx = await sharedContext();
   const [q, k, v, dO] = [tensors.q, tensors.k, tensors.v, tensors.dO].map(t => ctx.upload(t));
   const scoreMod = e.relativeBiasMod(normal([H, 7], 5));

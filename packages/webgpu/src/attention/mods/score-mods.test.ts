@@ -159,7 +159,7 @@ describe('score mods', () => {
     place => select(e.eq(load('table', [place.q, place.kv]), -Infinity), 1, place.score),
   ];
 
-  test('so does a score of −∞ that is scaled, added to or negated twice, and no other score', async () => {
+  test('a score of −∞ that is scaled, added to or negated twice hides its key, and no other score does', async () => {
     const H = perHead.length;
     const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([1, H, S, 4], seed));
     const scoreMod = e.scoreMod(

@@ -245,7 +245,7 @@ describe('only the kernels that the wanted gradients need', () => {
     expect(names(kernels({}, { gradients }).slice(1))).toEqual(expected);
   });
 
-  test('and those of score inputs', () => {
+  test('the gradients of score inputs', () => {
     const options = { bias: Tensor.zeros([40, 40]), sink: [0, 0], alibi: [1, 1] };
     expect(names(kernels({}, options).slice(1))).toEqual(
       expect.arrayContaining(['delta', 'dq', 'dbias', 'dsink', 'dAlibi']),

@@ -125,7 +125,7 @@ describe('a single workgroup may need more than a binding', () => {
     ctx.destroy();
   });
 
-  test('and its slices may start anywhere', async () => {
+  test('of slices that start anywhere', async () => {
     const ctx = await limitedContext(6144);
     const { device } = ctx;
     const call = callOf(whole);

@@ -46,7 +46,7 @@ test('lists of lengths, slopes and sinks beside every output and gradient', asyn
   expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: 40 });
 });
 
-test('and masks of every kind, in bytes and halves', async () => {
+test('masks of every kind, in bytes and halves', async () => {
   const S = 36;
   const options: SdpaBackwardOptions<Tensor> = {
     ...{ seqLensQ: [S, 30], seqLensKv: [29, S], alibi: true, sink: [0, 0.5, -1, 2] },

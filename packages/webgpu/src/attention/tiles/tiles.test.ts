@@ -109,7 +109,7 @@ test('forward in f16 gives the same results', async () => {
   );
 });
 
-test('so it does if numbers are too large for f16', async () => {
+test('forward in f16 gives the same results if numbers are too large for f16', async () => {
   const small = (wgsl: string): string => inF32(wgsl).replace(/exceeds\(x, [0-9.]+\)/g, 'exceeds(x, 0.5)');
   expect(small('exceeds(x, 32.0)')).toBe('exceeds(x, 0.5)');
   await expectForward({ tile: workgroupTile(halved), heads: 1, parts: 1 }, small);

@@ -61,7 +61,7 @@ test('every kernel variant compiles within the limits that WebGPU guarantees, an
   expect(seen.size).toBeGreaterThan(variants.length);
 });
 
-test('so does every 8-bit variant with 8-bit products', async () => {
+test('every 8-bit variant with 8-bit products compiles within the limits that WebGPU guarantees', async () => {
   const seen = new Set<string>();
   for (const variant of variants.filter(({ dtype }) => dtype.startsWith('f8'))) {
     const { gradients } = variant;
@@ -136,7 +136,7 @@ test.each([
   expect(seen.size).toBeGreaterThan(10);
 });
 
-test('so is a kernel that requires subgroups of 32 lanes', async () => {
+test('the text of a kernel that requires subgroups of 32 lanes is accepted', async () => {
   const able = { ...capable, subgroupMaxSize: 64, features: [...capable.features, 'subgroup-size-control'] };
   const half = variants.filter(({ dtype, D }) => dtype === 'f16' && Math.max(...D) <= 128);
   const pinned = half.flatMap(variant => kernelsOf(variant, able, {}, matrixTiles)).map(({ wgsl }) => wgsl);

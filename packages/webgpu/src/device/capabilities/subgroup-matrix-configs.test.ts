@@ -60,7 +60,7 @@ test('listed configurations count once each, with f32 sums, in dtypes that the d
   ]);
 });
 
-test('if neither lists any, the configurations that the device compiles are used, tried once', async () => {
+test('if neither the device nor its adapter lists any, those that the device compiles are used, tried once', async () => {
   const texts: string[] = [];
   const device = deviceWith({ compiles: /left<f16, 16, 16>.*\n.*right<f16, 16, 16>|left<f32, 8, 8>/, texts });
   expect(await subgroupMatrixConfigsOf(device)).toEqual([shape, small]);

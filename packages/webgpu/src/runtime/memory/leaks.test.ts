@@ -76,7 +76,7 @@ describe('a tensor of another context', () => {
     other.destroy();
   });
 
-  test('nor is a view of it', async () => {
+  test('is not released through a view', async () => {
     const [own, other] = await Promise.all([createContext({ device }), createContext({ device })]);
     const view = other.view(other.upload(Tensor.zeros([4])), { shape: [2] });
     expectError(

@@ -86,7 +86,7 @@ describe('others are refused, naming the buffer', () => {
     );
   });
 
-  test('in backward too', () => {
+  test('results of backward', () => {
     const { q, k, v } = forward;
     const given = { q, k, v, o: f32(2, 4, 5, 6), dO: f32(2, 4, 5, 6), lse: f32(2, 4, 5) };
     const { problem } = normaliseBackward(given, { gradients: ['dv'] });

@@ -49,7 +49,7 @@ describe('a chain of elementwise operations is one map', () => {
     expect(await primitivesOf(g)).toEqual({ matmul: 1, map: 2 });
   });
 
-  test('and a map that a reader reads twice is computed again by each reader', async () => {
+  test('for each of its readers, one of which reads a shared result twice', async () => {
     const g = new GraphBuilder();
     const x = g.input([2, 3]);
     const t = g.op('Neg', [x]);

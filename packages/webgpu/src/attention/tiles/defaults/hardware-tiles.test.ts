@@ -116,7 +116,7 @@ describe('on Intel, kernels ask for the smallest subgroups, whose lanes have the
     expect(asked('intel gen-12lp', { features })).toEqual([undefined]);
   });
 
-  test('and on no other adapter', () => {
+  test('but not on adapters of other vendors', () => {
     for (const name of ['nvidia', 'amd', 'apple', 'qualcomm', 'arm', 'unknown'])
       expect(asked(name, { ...sizes, features }), name).toEqual([undefined]);
   });
