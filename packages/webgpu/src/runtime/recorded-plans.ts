@@ -30,51 +30,60 @@ export interface RecordedPlans<Options> {
 /** The names of a tensor that is read and of a tensor that is written. */
 type NamePair = readonly [read: string, written: string];
 
+/** How the tensors of a run lie in their buffers, on which the kernels depend. */
+export interface TensorPlacement {
+  /** The tensors that start where four of their elements cannot be read as one vector. */
+  readonly unaligned: readonly string[];
+  /** The tensors that are read, and share a buffer with a tensor that is written. */
+  readonly shared: readonly string[];
+  /** The pairs whose two tensors start at the same offset of the same buffer. */
+  readonly inPlace: readonly NamePair[];
+}
+
+/** The names of tensors that are bound in more than one way. */
+export interface TensorNames {
+  /** Tensors that are read, each with a tensor that may be written in its place. Default: none. */
+  readonly pairs?: readonly NamePair[];
+  /** The names of tensors in errors, if they differ from those that plans bind. */
+  readonly argumentOf?: Readonly<Record<string, string>>;
+}
+
 /**
- * Makes a plan for each combination of tensor starts that occurs. Kernels can read and write vectors only in
- * tensors that start at a vector, which is not known before a run.
- * @param planFor makes the plan for these tensors: those named in `unaligned` start where four of their
- * elements cannot be read as one vector; those named in `shared` are read, and share a buffer with a tensor
- * that is written; `inPlace` lists the `pairs` whose two tensors start at the same offset of the same buffer.
- * @param pairs the names of tensors that are read, each with the name of a tensor that may be written in its
- * place.
- * @param argumentOf the names of tensors in errors, if they differ from those that plans bind.
+ * Makes a plan for each placement of tensors that occurs, because the placement is not known before a run.
+ * @param planFor makes the plan for a placement.
  */
 export function recordedPlans<Options>(
   recorder: Recorder,
-  planFor: (
-    unaligned: readonly string[],
-    shared: readonly string[],
-    inPlace: readonly NamePair[],
-  ) => KernelPlan<Options>,
-  pairs: readonly NamePair[] = [],
-  argumentOf: Readonly<Record<string, string>> = {},
+  planFor: (placement: TensorPlacement) => KernelPlan<Options>,
+  { pairs = [], argumentOf = {} }: TensorNames = {},
 ): RecordedPlans<Options> {
   const plans = new Map<string, KernelPlan<Options>>();
-  const planOf: typeof planFor = (unaligned, shared, inPlace) => {
-    const key = [unaligned, shared, inPlace].join(';');
-    const plan = plans.get(key) ?? planFor(unaligned, shared, inPlace);
+  const planOf = (placement: TensorPlacement): KernelPlan<Options> => {
+    const key = Object.values(placement).join(';');
+    const plan = plans.get(key) ?? planFor(placement);
     plans.set(key, plan);
     return plan;
   };
-  const first = planOf([], [], []);
+  const first = planOf({ unaligned: [], shared: [], inPlace: [] });
   const { workspaceBytes } = first;
   const [written, read] = (['read_write', 'read'] as const).map(access =>
     first.tensors.filter(tensor => tensor.access === access).map(({ name }) => name),
   );
+  const placementOf = (tensors: Readonly<Record<string, GpuTensor>>): TensorPlacement => {
+    const share = (a: string, b: string): boolean => tensors[a]?.buffer === tensors[b]?.buffer;
+    return {
+      unaligned: Object.keys(tensors).filter(name => isUnaligned(tensors[name])),
+      shared: read.filter(name => written.some(other => share(name, other))),
+      inPlace: pairs.filter(
+        ([from, to]) => share(from, to) && tensors[from].byteOffset === tensors[to].byteOffset,
+      ),
+    };
+  };
   // The parameters of runs that the caller submits are kept, because nothing reports when the GPU has
   // finished with them.
   let isCallersToo = false;
   const bind: RecordedPlans<Options>['bind'] = (tensors, workspace, options) => {
-    const unaligned = Object.keys(tensors).filter(name => isUnaligned(tensors[name]));
-    const shared = read.filter(name =>
-      written.some(other => tensors[other]?.buffer === tensors[name]?.buffer),
-    );
-    const inPlace = pairs.filter(
-      ([from, to]) =>
-        tensors[from].buffer === tensors[to].buffer && tensors[from].byteOffset === tensors[to].byteOffset,
-    );
-    const plan = planOf(unaligned, shared, inPlace);
+    const plan = planOf(placementOf(tensors));
     if (plan.workspaceBytes > 0 && !workspace) {
       throw new InvalidArgumentError('workspace', `must be a tensor of ${plan.workspaceBytes} bytes`);
     }

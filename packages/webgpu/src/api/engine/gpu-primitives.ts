@@ -74,12 +74,11 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder, keep: Keep): 
       );
       const plans = recordedPlans(
         recorder,
-        (unaligned, shared, pairsInPlace) => {
-          const parts = partsOf(primitive, inputs, outputs, unaligned, Object.fromEntries(pairsInPlace));
+        ({ unaligned, shared, inPlace }) => {
+          const parts = partsOf(primitive, inputs, outputs, unaligned, Object.fromEntries(inPlace));
           return ctx.plan({ ...parts, kernels: parts.kernels.map(own => boundForWriting(own, shared)) });
         },
-        pairs,
-        byName(inputs, outputs, (_, argument) => argument),
+        { pairs, argumentOf: byName(inputs, outputs, (_, argument) => argument) },
       );
       const named = (from: readonly GpuTensor[], to: readonly GpuTensor[]) =>
         byName(from, to, (tensor, argument) => ctx.checkOwn(argument, tensor));

@@ -17,7 +17,7 @@ export function prepareAttention(
   tools: KernelTools,
   problem: AttentionProblem | BackwardProblem,
 ): PreparedAttention<GpuTensor> {
-  const plans = recordedPlans<EncodeOptions>(recorder, unaligned => {
+  const plans = recordedPlans<EncodeOptions>(recorder, ({ unaligned }) => {
     const { parts } = keep([problem, unaligned], () =>
       'forward' in problem
         ? planCheckedBackward(ctx, problem, { unaligned }, tools)

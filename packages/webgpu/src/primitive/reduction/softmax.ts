@@ -47,14 +47,13 @@ function softmaxWork(
 ): SoftmaxWork {
   const [source] = inputs;
   const [output, stats] = outputs;
-  const dims = source.shape.map((_, d) => d).filter(d => d !== axis);
-  const along = (strides: readonly number[]): number[] => dims.map(d => strides[d]);
+  const withoutAxis = (list: readonly number[]): number[] => list.filter((_, d) => d !== axis);
   const kept = indexSpace(
-    along(source.shape),
+    withoutAxis(source.shape),
     {
-      x0: along(source.strides),
-      y0: along(output.strides),
-      ...(stats && { y1: along(stats.strides) }),
+      x0: withoutAxis(source.strides),
+      y0: withoutAxis(output.strides),
+      ...(stats && { y1: withoutAxis(stats.strides) }),
     },
     'x0',
     false,
