@@ -16,7 +16,7 @@ export function randomKernels(
   { inputs, outputs, unaligned }: PrimitiveTensors,
 ): PrimitiveKernels {
   const [output] = outputs;
-  const space = indexSpace(output.shape, { y0: output.strides }, null, false);
+  const space = indexSpace(output.shape, { y0: output.strides });
   const { extents } = space;
   const count = elementCount(extents);
   const writing = writingOf(output, { extents, steps: space.steps.y0 }, unaligned.has('y0'));

@@ -35,10 +35,10 @@ export function broadcastStrides({ shape: own, strides }: TensorDesc, shape: Sha
 export function indexSpace(
   shape: Shape,
   steps: Readonly<Record<string, Strides>>,
-  first: string | null,
-  keepsDimensions: boolean,
+  first?: string,
+  keepsDimensions = false,
 ): IndexSpace {
-  const own = first === null ? shape.map(() => 0) : steps[first];
+  const own = first === undefined ? shape.map(() => 0) : steps[first];
   const order = shape.map((_, d) => d).sort((a, b) => own[b] - own[a] || a - b);
   const names = Object.keys(steps);
   const loops: { extent: number; steps: number[] }[] = [];

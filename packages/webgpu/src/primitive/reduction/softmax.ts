@@ -56,7 +56,6 @@ function softmaxWork(
       ...(stats && { y1: withoutAxis(stats.strides) }),
     },
     'x0',
-    false,
   );
   const width = source.shape[axis];
   const rows = elementCount(kept.extents);
