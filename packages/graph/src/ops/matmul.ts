@@ -41,10 +41,11 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
     lower: (lowering, { attributes }) => {
       const [first, second, bias] = lowering.inputs;
       const [dst] = lowering.outputs;
-      const a = asMatrix(lowering, first, true, attributes.transpose_a);
-      const b = asMatrix(lowering, second, false, attributes.transpose_b);
+      const a = asMatrix(lowering, first, 'row', attributes.transpose_a);
+      const b = asMatrix(lowering, second, 'column', attributes.transpose_b);
       const product = bias ? lowering.temporary(dst.desc.shape) : dst;
-      lowering.matmul(a, b, withMatrixAxes(lowering, product, isVector(first), isVector(second)));
+      const lacks = { row: isVector(first), column: isVector(second) };
+      lowering.matmul(a, b, withMatrixAxes(lowering, product, lacks));
       if (bias) lowering.map(add(input(0), input(1)), [product, bias], dst);
     },
   },
@@ -117,20 +118,25 @@ function swapped(shape: readonly number[], swap: boolean): readonly number[] {
 const isVector = ({ desc }: Value): boolean => desc.shape.length === 1;
 
 /** An operand as a matrix: a vector is the row of the first operand, or the column of the second. */
-function asMatrix(lowering: Lowering, value: Value, isFirst: boolean, swap: boolean): Value {
-  if (isVector(value)) return withMatrixAxes(lowering, value, isFirst, !isFirst);
+function asMatrix(lowering: Lowering, value: Value, vectorAs: 'row' | 'column', swap: boolean): Value {
+  const isRow = vectorAs === 'row';
+  if (isVector(value)) return withMatrixAxes(lowering, value, { row: isRow, column: !isRow });
   return swap ? lowering.transposed(value) : value;
 }
 
-/** A tensor with the row or column that a vector operand lacks. */
-function withMatrixAxes(lowering: Lowering, dst: Value, noRow: boolean, noColumn: boolean): Value {
-  const { shape, strides } = dst.desc;
-  if (!noRow && !noColumn) return dst;
-  const batch = shape.length - (noRow ? 0 : 1) - (noColumn ? 0 : 1);
-  const insert = (list: readonly number[], filler: number): number[] => [
-    ...list.slice(0, batch),
-    noRow ? filler : list[batch],
-    noColumn ? filler : list[list.length - 1],
-  ];
-  return lowering.view(dst, insert(shape, 1), insert(strides, 0));
+/** A tensor with an axis of rows or of columns, of extent 1, if it lacks this axis because of a vector. */
+function withMatrixAxes(
+  lowering: Lowering,
+  tensor: Value,
+  lacks: Readonly<Record<'row' | 'column', boolean>>,
+): Value {
+  if (!lacks.row && !lacks.column) return tensor;
+  const insert = (list: readonly number[], filler: number): number[] => {
+    const filled = [...list];
+    if (lacks.column) filled.push(filler);
+    if (lacks.row) filled.splice(-1, 0, filler);
+    return filled;
+  };
+  const { shape, strides } = tensor.desc;
+  return lowering.view(tensor, insert(shape, 1), insert(strides, 0));
 }
