@@ -3,7 +3,7 @@ import type { BoundWork, Primitives } from '@tilewise/core/primitive';
 import type { PreparedStep } from '../steps/prepared-step.ts';
 import { noWork } from '../steps/recurring-work.ts';
 
-/** The joined work of a step and those after it. */
+/** The joined work of a step and of some steps after it. */
 export interface JoinedSteps {
   readonly work: BoundWork;
   /** The index of the last step of the work. */
@@ -19,11 +19,16 @@ export function joinSteps<T extends TensorDesc>(
   steps: readonly PreparedStep<T>[],
 ): readonly (JoinedSteps | undefined)[] {
   const joined: JoinedSteps[] = [];
-  for (let first = 0, end = 0; join && end < steps.length; first = ++end) {
+  if (!join) return joined;
+  let first = 0;
+  while (first < steps.length) {
+    // The step at `end` has no bound work.
+    let end = first;
     while (steps[end]?.work) end++;
-    const bound = steps.slice(first, end).map(({ work }) => work as BoundWork);
-    const work = first < end && join(bound.filter(own => own !== noWork));
+    const works = steps.slice(first, end).flatMap(({ work }) => (work && work !== noWork ? work : []));
+    const work = first < end && join(works);
     if (work) joined[first] = { work, last: end - 1 };
+    first = end + 1;
   }
   return joined;
 }
