@@ -109,6 +109,20 @@ test('the usage describes an option that several suites share only once, and in 
   expect(usage([a])).toContain('--trace FILE  where to write');
 });
 
+test('the usage breaks long lines between words, and indents the rest', () => {
+  expect(usage([suite('wide', async () => [])]).split('\n')).toContain('  wide: measures wide');
+  const wide = { ...suite('wide', async () => []), summary: 'word '.repeat(30).trim() };
+  const lines = usage([wide]).split('\n');
+  const at = lines.findIndex(line => line.startsWith('  wide: word word'));
+  expect(lines[at + 1]).toMatch(/^ {6}word( word)*$/);
+  expect(`${lines[at]} ${lines[at + 1].trim()}`).toBe(`  wide: ${wide.summary}`);
+  expect(
+    usage(suites)
+      .split('\n')
+      .filter(line => line.length > 110),
+  ).toEqual([]);
+});
+
 describe('suites', () => {
   test('philox measures and names its target', async () => {
     const { code, out } = await run(['philox', '--words', '65536', '--json'], ...suites);

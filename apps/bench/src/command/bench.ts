@@ -88,7 +88,12 @@ export function usage(suites: readonly Suite[]): string {
   const described = Object.entries(shared).map(([key, option]) => optionLine(key, option));
   if (described.length > 0) lines.push('', '  Options of several suites:', ...described);
   lines.push('', '  --json  one JSON object per row');
-  return lines.join('\n');
+  return lines.map(wrapped).join('\n');
+}
+
+/** A line of at most 104 columns, or several, indented by another 6 after the first. */
+function wrapped(line: string): string {
+  return line.replace(/(.{1,104})(?: +|$)/g, '$1\n      ').trimEnd();
 }
 
 function optionLine(key: string, { value, meaning }: SuiteOption): string {

@@ -67,3 +67,10 @@ test('the usage names every suite with its options', () => {
     for (const option of Object.keys(options)) expect(text).toContain(`--${option} `);
   }
 });
+
+test('the lines of the usage have at most 110 columns', () => {
+  const long = usage(suites)
+    .split('\n')
+    .filter(line => line.length > 110);
+  expect(long).toEqual([]);
+});

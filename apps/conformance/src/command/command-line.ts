@@ -96,11 +96,11 @@ export function usage(suites: readonly Suite[]): string {
   lines.push('  --json         one JSON object per case, and the counts in the last line');
   const parallel = suites.filter(({ sideBySide }) => sideBySide).map(({ name }) => name);
   const more =
-    parallel.length > 0 ? `, and in ${parallel.join(' and ')} one per processor, except on webgpu` : '';
-  lines.push(`  --jobs N       processes that run cases side by side; default 1${more}`);
+    parallel.length > 0 ? `, or in ${parallel.join(' and ')} one per processor, except on webgpu` : '';
+  lines.push(`  --jobs N       parallel processes; default 1${more}`);
   lines.push(
     '',
-    'Exit code: 0, 1 if a case failed, or 2 if the arguments are wrong, the data is missing or no case matches --filter.',
+    'Exit code: 0, 1 if a case failed, or 2 if the arguments or the data are wrong or no case matches --filter.',
   );
   return lines.join('\n');
 }

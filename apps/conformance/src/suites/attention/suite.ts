@@ -9,8 +9,7 @@ import { runGolden } from './run-golden.ts';
 /** Golden cases of attention, forward and backward, against float64 results. */
 export const attention: Suite = {
   name: 'attention',
-  summary:
-    'forward and backward of golden cases; the error is that of the worst tensor, as a multiple of its tolerance',
+  summary: "forward and backward of golden cases; the error is the worst tensor's, in units of its tolerance",
   options: {
     vectors: {
       value: 'DIR',

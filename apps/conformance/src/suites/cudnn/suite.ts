@@ -14,7 +14,7 @@ import type { Runner } from './runners/runner.ts';
 export const cudnn: Suite = {
   name: 'cudnn',
   summary:
-    "cuDNN's test cases, forward and backward; the error is that of the worst element, as a multiple of its tolerance",
+    "cuDNN's test cases, forward and backward; the error is the worst element's, in units of its tolerance",
   options: {
     cases: { value: 'FILE', meaning: 'a JSON list of cases, or an object of such lists', required: true },
     engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },

@@ -12,8 +12,7 @@ import { type Expected, isModelFolder, readExpected } from './expected.ts';
 /** Small checkpoints of real architectures: logits, gradients, training, greedy text and LoRA. */
 export const models: Suite = {
   name: 'models',
-  summary:
-    'checkpoints of real architectures; the error is that of the worst number, as a multiple of its tolerance',
+  summary: "checkpoints of real architectures; the error is the worst number's, in units of its tolerance",
   options: {
     models: {
       value: 'DIR',

@@ -22,7 +22,7 @@ import { runGraphCase } from './run/run-graph-case.ts';
 export const onednn: Suite = {
   name: 'onednn',
   summary:
-    'graphs of oneDNN, which must give as many partitions as in oneDNN; the error is the relative norm of the worst output',
+    "graphs of oneDNN, and how many partitions each has; the error is the worst output's relative norm",
   options: {
     graphs: { value: 'DIR', meaning: 'folder with the graphs of the cases', required: true },
     cases: { value: 'FILE', meaning: 'a list of cases; without one, every graph as it is stored' },

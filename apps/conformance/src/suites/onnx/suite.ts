@@ -18,7 +18,7 @@ import { runTraining, trainingChecksOf } from './exported-training.ts';
  */
 export const onnx: Suite = {
   name: 'onnx',
-  summary: "ONNX's operator tests and exported models; the error is a multiple of the tolerance",
+  summary: "ONNX's operator tests and exported models; the error is in units of the tolerance",
   options: {
     cases: { value: 'DIR', meaning: "folders of ONNX's backend tests, at any depth" },
     models: { value: 'DIR', meaning: 'folders with an exported.onnx and an expected.safetensors' },

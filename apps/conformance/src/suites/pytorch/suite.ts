@@ -29,16 +29,16 @@ interface Limits {
  */
 export const pytorch: Suite = {
   name: 'pytorch',
-  summary: `points of PyTorch's test grids (seed ${seed}), each result judged by the rule of its group; the error is a multiple of what the rule allows`,
+  summary: `points of PyTorch's test grids (seed ${seed}); the error is in units of what a point's rule allows`,
   options: {
     cases: { value: 'FILE', meaning: 'groups of cases, or block masks', required: true },
     engine: { value: 'NAME', meaning: 'the engine to test', choices: engineNames },
     sizes: {
       value: 'SIZES',
-      meaning: 'as in the grids, or reduced to quick ones',
+      meaning: 'reduced to quick ones, or as in the grids',
       choices: ['small', 'full'],
     },
-    points: { value: 'N', meaning: 'how many points of a grid to draw; default 8', number: 'count' },
+    points: { value: 'N', meaning: 'how many points of a grid to draw, 8 if not given', number: 'count' },
     ...workOptions,
   },
   sideBySide: true,
