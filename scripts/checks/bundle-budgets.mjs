@@ -86,8 +86,13 @@ export const bundleBudgets = [
   { package: '@tilewise/graph', entry: "export { toOnnx } from '@tilewise/graph/onnx'", limit: 25.75 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/checkpoint'", limit: 9 * KiB },
   { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/hub'", limit: 3 * KiB },
-  // The readers of tokenizers and templates, which are optional peers, are 25 KiB of this.
-  { package: '@tilewise/nn', entry: "export * from '@tilewise/nn/tokenizer'", limit: 28 * KiB },
+  // The readers of tokenizers and templates, which are optional peers, are loaded when a model needs them.
+  {
+    package: '@tilewise/nn',
+    entry: "export * from '@tilewise/nn/tokenizer'",
+    limit: 3.25 * KiB,
+    dynamic: { tokenizers: 11 * KiB, jinja: 14.25 * KiB },
+  },
   // The graph with every operation is 76 KiB of this; the tables of all architectures, generation, LoRA, and
   // a trainer with groups, scaled losses, gradient accumulation and recomputation are 27. The checks of all
   // options, batches and labels are 2: without them, a misspelt option or a label out of range is ignored.

@@ -1,6 +1,7 @@
-import { Template } from '@huggingface/jinja';
+import type { Template } from '@huggingface/jinja';
 import { TilewiseError } from '@tilewise/core';
 import { ConfigError } from '../files/config/config-error.ts';
+import { optionalPeer } from './peers/optional-peer.ts';
 
 /** A message of a conversation. */
 export interface ChatMessage {
@@ -18,20 +19,21 @@ const file = 'tokenizer_config.json';
 /**
  * The chat template, from its own file or from `chat_template` in `tokenizer_config.json`: a string, or a
  * list of named templates, of which 'default' is used.
- * @throws ConfigError for an invalid template. The function throws TilewiseError `UNSUPPORTED` without a
- * template, and for messages that the template rejects.
+ * @throws ConfigError for an invalid template; TilewiseError `UNSUPPORTED` for a template if the package that
+ * reads templates is missing. The function throws TilewiseError `UNSUPPORTED` without a template, and for
+ * messages that the template rejects.
  */
-export function chatTemplateOf(
+export async function chatTemplateOf(
   config: Readonly<Record<string, unknown>>,
   ownFile: string | null,
-): ChatTemplate {
+): Promise<ChatTemplate> {
   const text = ownFile ?? templateText(config.chat_template);
   if (text === null) {
     return () => {
       throw new TilewiseError('UNSUPPORTED', 'the tokenizer has no chat_template: encode your own prompt');
     };
   }
-  const template = parsed(text);
+  const template = await parsed(text);
   // A template may use any special token, such as sep_token, and may ask whether one is defined.
   const tokens = Object.fromEntries(
     Object.entries(config)
@@ -50,7 +52,8 @@ export function chatTemplateOf(
   };
 }
 
-function parsed(text: string): Template {
+async function parsed(text: string): Promise<Template> {
+  const { Template } = await optionalPeer('@huggingface/jinja', import('./peers/jinja.ts'));
   try {
     return new Template(text);
   } catch (error) {

@@ -1,4 +1,3 @@
-import { Tokenizer } from '@huggingface/tokenizers';
 import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import { checkArgument, checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { flag, integerFrom, text as textRule } from '../checks/rules.ts';
@@ -7,6 +6,7 @@ import { CheckpointError } from '../files/sources/checkpoint-error.ts';
 import { type ModelFiles, readJson, readText } from '../files/sources/model-files.ts';
 import { type ChatMessage, chatTemplateOf } from './chat-template.ts';
 import { withEquivalentParts } from './equivalent-parts.ts';
+import { optionalPeer } from './peers/optional-peer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -57,17 +57,19 @@ const INCOMPLETE = '\ufffd';
 
 /**
  * Loads the tokenizer of a model: `tokenizer.json`, and if they exist, `tokenizer_config.json` and
- * `chat_template.jinja`. The packages `@huggingface/tokenizers` and `@huggingface/jinja` are peer
- * dependencies.
+ * `chat_template.jinja`. Needs the optional peer dependency `@huggingface/tokenizers`, and for a chat
+ * template `@huggingface/jinja`.
  * @throws CheckpointError for a model whose `tokenizer.json` is missing or damaged, or has a part that is not
- * supported; ConfigError for a kind of tokenizer that is not supported, and for an invalid chat template.
+ * supported; ConfigError for a kind of tokenizer that is not supported, and for an invalid chat template;
+ * TilewiseError `UNSUPPORTED` if one of the two packages is needed and missing.
  */
 export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   const json = await readJson(files, file);
   if (json === null) throw new CheckpointError({ file: files.name }, `has no ${file}`);
   const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
-  const template = chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
+  const template = await chatTemplateOf(config, await readText(files, 'chat_template.jinja'));
   checkKind(json);
+  const { Tokenizer } = await optionalPeer('@huggingface/tokenizers', import('./peers/tokenizers.ts'));
   const tokenizer = namingFile(() => new Tokenizer(withEquivalentParts(json), config));
   const encode = (text: string, options: EncodeOptions = {}): number[] => {
     checkFields('options', options, encodeRules);

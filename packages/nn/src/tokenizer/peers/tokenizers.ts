@@ -1,0 +1,2 @@
+// Imported on demand, because the package is optional. An import by name lets bundlers drop the rest of it.
+export { Tokenizer } from '@huggingface/tokenizers';
