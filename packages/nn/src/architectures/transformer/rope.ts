@@ -80,7 +80,8 @@ export function readRopeParameters(
   const stated = parameters.integer('original_max_position_embeddings', maxPositions);
   const trained = outer.trained ?? stated;
   const scale = scalings[aliases[name] ?? (name as RopeType)];
-  const rule = scale(parameters, { rotated, theta, trained, maxPositions });
+  const plain = plainFrequencies(rotated, theta);
+  const rule = scale(parameters, { rotated, theta, plain, trained, maxPositions });
   parameters.finish();
   return rule;
 }
@@ -90,12 +91,17 @@ function plainFrequencies(rotated: number, theta: number): number[] {
   return Array.from({ length: Math.ceil(rotated / 2) }, (_, i) => theta ** ((-2 * i) / rotated));
 }
 
-const fixed = (rope: Rope): RopeRule => ({ changes: false, at: () => rope });
+const fixed = (frequencies: readonly number[], factor = 1): RopeRule => ({
+  changes: false,
+  at: () => ({ frequencies, factor }),
+});
 
 interface Scaled {
   /** Elements of a head that are rotated. */
   readonly rotated: number;
   readonly theta: number;
+  /** The frequencies without scaling. */
+  readonly plain: readonly number[];
   /** The length that the model was trained on before its scaling. */
   readonly trained: number;
   readonly maxPositions: number;
@@ -103,17 +109,16 @@ interface Scaled {
 
 type Scaling = (parameters: ConfigReader, shape: Scaled) => RopeRule;
 
-function linear(rotated: number, theta: number, factor: number): RopeRule {
-  return fixed({ frequencies: plainFrequencies(rotated, theta).map(f => f / factor), factor: 1 });
-}
-
 const scalings: Readonly<Record<RopeType, Scaling>> = {
-  default: (parameters, { rotated, theta }) => {
+  default: (parameters, { plain }) => {
     // Some files also give a factor of 1.
     parameters.only('factor', 1);
-    return linear(rotated, theta, 1);
+    return fixed(plain);
   },
-  linear: (parameters, { rotated, theta }) => linear(rotated, theta, parameters.positive('factor')),
+  linear: (parameters, { plain }) => {
+    const factor = parameters.positive('factor');
+    return fixed(plain.map(f => f / factor));
+  },
   // "NTK-aware" scaling: beyond the positions of the model, the base grows with the length of the sequence.
   dynamic: (parameters, { rotated, theta, maxPositions }) => {
     const factor = parameters.positive('factor');
@@ -127,30 +132,28 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
     };
   },
   // Llama 3.1: long wavelengths are stretched, short ones are not, and those in between are interpolated.
-  llama3: (parameters, { rotated, theta, trained }) => {
+  llama3: (parameters, { plain, trained }) => {
     const factor = parameters.positive('factor');
     const low = parameters.positive('low_freq_factor');
     const high = parameters.positive('high_freq_factor');
-    return fixed({
-      frequencies: plainFrequencies(rotated, theta).map(f => {
+    return fixed(
+      plain.map(f => {
         const turns = (trained * f) / (2 * Math.PI);
         if (turns < low) return f / factor;
         if (turns > high) return f;
         const share = (turns - low) / (high - low);
         return (1 - share) * (f / factor) + share * f;
       }),
-      factor: 1,
-    });
+    );
   },
-  yarn: (parameters, shape) => fixed(yarn(parameters, shape)),
+  yarn,
   // LongRoPE (arXiv:2402.13753): a divisor for each pair, from one list up to the trained length and from
   // another beyond it.
-  longrope: (parameters, { rotated, theta, trained, maxPositions }) => {
-    const [short, long] = ['short_factor', 'long_factor'].map(name => parameters.numbers(name, rotated / 2));
+  longrope: (parameters, { plain, trained, maxPositions }) => {
+    const [short, long] = ['short_factor', 'long_factor'].map(name => parameters.numbers(name, plain.length));
     const factor = parameters.positive('factor', maxPositions / trained);
     const standard = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(trained));
     const attentionFactor = parameters.positive('attention_factor', standard);
-    const plain = plainFrequencies(rotated, theta);
     const ropeOf = (divisors: readonly number[]): Rope => ({
       frequencies: plain.map((f, i) => f / divisors[i]),
       factor: attentionFactor,
@@ -161,7 +164,7 @@ const scalings: Readonly<Record<RopeType, Scaling>> = {
 };
 
 /** YaRN (Peng et al. 2023, arXiv:2309.00071), equations 22, 23 and 25. */
-function yarn(parameters: ConfigReader, { rotated, theta, trained, maxPositions }: Scaled): Rope {
+function yarn(parameters: ConfigReader, { rotated, theta, plain, trained, maxPositions }: Scaled): RopeRule {
   const factor = parameters.positive('factor', maxPositions / trained);
   const fast = parameters.positive('beta_fast', 32);
   const slow = parameters.positive('beta_slow', 1);
@@ -182,11 +185,11 @@ function yarn(parameters: ConfigReader, { rotated, theta, trained, maxPositions 
   const first = Math.max(truncate ? Math.floor(from) : from, 0);
   const last = Math.min(truncate ? Math.ceil(to) : to, rotated - 1);
   const width = last - first || 0.001;
-  return {
-    frequencies: plainFrequencies(rotated, theta).map((f, i) => {
+  return fixed(
+    plain.map((f, i) => {
       const share = Math.min(Math.max((i - first) / width, 0), 1);
       return (f / factor) * share + f * (1 - share);
     }),
-    factor: attentionFactor,
-  };
+    attentionFactor,
+  );
 }
