@@ -29,7 +29,7 @@ export interface GatedDecoderOptions {
   /** Differences in how positions are rotated; `maxPositions` is for files that do not give it. */
   readonly ropeShape?: Partial<RopeShape>;
   /** How the positions of a layer are rotated, if not as `readRope` reads. */
-  readonly rope?: ((shape: RopeShape) => (layer: number) => RopeRule) | undefined;
+  readonly rope?: ((shape: RopeShape, config: ConfigReader) => (layer: number) => RopeRule) | undefined;
   readonly attention?: (layer: number) => Partial<SelfAttentionOptions>;
   readonly table?: Partial<DecoderTable>;
 }
@@ -39,7 +39,7 @@ export interface GatedDecoderOptions {
  * its relatives.
  */
 export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions = {}): ModelDefinition {
-  const { fused = false, normOffset = 0, outerNorms = false } = options;
+  const { fused = false, normOffset = 0, outerNorms = false, rope = sameRope } = options;
   const dim = config.integer('hidden_size');
   const heads = config.integer('num_attention_heads');
   const kvHeads = config.integerOrNull('num_key_value_heads', options.kvHeads ?? heads) ?? heads;
@@ -58,13 +58,12 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
     ...options.ropeShape,
     ...{ headDim, maxPositions: config.integer('max_position_embeddings', maxPositions) },
   };
-  const { rope = given => always(readRope(config, given)) } = options;
   const decoder: DecoderTable = {
     ...{ dim, norm },
     vocabulary: config.integer('vocab_size'),
     layers: config.count('num_hidden_layers'),
     embedding: { name: 'model.embed_tokens.weight' },
-    rope: rope(shape),
+    rope: rope(shape, config),
     prefix: layer => `model.layers.${layer}.`,
     attention: layer => ({
       ...{ heads, kvHeads, headDim },
@@ -105,10 +104,11 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   return { kind: 'causal', decoder, ...names };
 }
 
-const always =
-  <V>(value: V) =>
-  (): V =>
-    value;
+/** Rotates the positions of all layers in the same way. */
+function sameRope(shape: RopeShape, config: ConfigReader): () => RopeRule {
+  const rule = readRope(config, shape);
+  return () => rule;
+}
 
 /**
  * The window of each layer, according to `layer_types` or a rule for the layers that have one.

@@ -103,9 +103,7 @@ export const gemma3: Architecture = {
         softcap: undefined,
         maxPositions: 131_072,
       },
-      logitSoftcap: config.has('final_logit_softcapping')
-        ? config.positive('final_logit_softcapping')
-        : undefined,
+      logitSoftcap: config.positiveOrNull('final_logit_softcapping'),
       ropes(shape) {
         const nested = config.object('rope_parameters');
         const full = nested?.object('full_attention') ?? config.object('rope_scaling');

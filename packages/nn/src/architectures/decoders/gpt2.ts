@@ -9,7 +9,7 @@ export const gpt2: Architecture = {
     const heads = config.integer('n_head', 12);
     config.checkDivides('n_head', heads, 'n_embd', dim);
     const epsilon = config.number('layer_norm_epsilon', 1e-5);
-    const hidden = config.has('n_inner') ? config.integer('n_inner') : 4 * dim;
+    const hidden = config.integerOrNull('n_inner') ?? 4 * dim;
     const isScaled = config.flag('scale_attn_weights', true);
     const isScaledByLayer = config.flag('scale_attn_by_inverse_layer_idx', false);
     config.only('add_cross_attention', false);

@@ -5,7 +5,7 @@ import { gatedDecoder } from './gated-decoder.ts';
 export const phi3: Architecture = {
   modelType: 'phi3',
   read: config => {
-    const window = config.has('sliding_window') ? config.integer('sliding_window') : undefined;
+    const window = config.integerOrNull('sliding_window');
     for (const name of ['attention_bias', 'mlp_bias', 'lm_head_bias']) config.only(name, false);
     for (const name of ['full_attn_mod', 'interpolate_factor']) config.only(name, 1);
     return gatedDecoder(config, {

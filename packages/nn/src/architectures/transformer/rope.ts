@@ -41,9 +41,7 @@ export function readRope(config: ConfigReader, shape: RopeShape): RopeRule {
     theta: config.positive('rope_theta', 10_000),
     part: rotatedPart(config, shape, 1),
     // A length outside the parameters takes precedence over one inside.
-    trained: config.has('original_max_position_embeddings')
-      ? config.integer('original_max_position_embeddings')
-      : shape.trained,
+    trained: config.integerOrNull('original_max_position_embeddings') ?? shape.trained,
   });
 }
 

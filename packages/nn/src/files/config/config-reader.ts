@@ -89,14 +89,14 @@ export class ConfigReader {
     return this.checked(name, flag, fallback);
   }
 
-  /** A number above 0; undefined if the option is null. */
-  positiveOrNull(name: string, fallback: number): number | undefined {
-    return this.#isNull(name) ? undefined : this.positive(name, fallback);
+  /** A number above 0; undefined if the option is null, or missing without a fallback. */
+  positiveOrNull(name: string, fallback?: number): number | undefined {
+    return this.#isNone(name, fallback) ? undefined : this.positive(name, fallback);
   }
 
-  /** An integer of at least 1; undefined if the option is null. */
-  integerOrNull(name: string, fallback: number): number | undefined {
-    return this.#isNull(name) ? undefined : this.integer(name, fallback);
+  /** An integer of at least 1; undefined if the option is null, or missing without a fallback. */
+  integerOrNull(name: string, fallback?: number): number | undefined {
+    return this.#isNone(name, fallback) ? undefined : this.integer(name, fallback);
   }
 
   /** A list of the given number of numbers above 0. */
@@ -156,9 +156,9 @@ export class ConfigReader {
     if (unknown !== undefined) this.fail(unknown, rule);
   }
 
-  #isNull(name: string): boolean {
-    this.#read.add(name);
-    return this.#json[name] === null;
+  #isNone(name: string, fallback: unknown): boolean {
+    const { [name]: value = fallback } = this.#json;
+    return value === null || value === undefined;
   }
 
   #value(name: string): unknown {
