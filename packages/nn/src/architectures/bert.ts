@@ -17,7 +17,7 @@ export const bert: Architecture = {
     config.only('is_decoder', false);
     config.only('add_cross_attention', false);
     config.only('position_embedding_type', 'absolute');
-    config.only('tie_word_embeddings', true);
+    const tied = config.flag('tie_word_embeddings', true);
     const stored = { bias: true };
     const table = readEncoder(config, {
       ...{ model: 'bert', dim, attention: 'attention.self', inputs: stored },
@@ -50,14 +50,19 @@ export const bert: Architecture = {
         const states = encoderStates(scope, table, embedded, lengths);
         const hidden = activations[activation](linear(scope, states, `${head}.transform.dense`, dim, stored));
         const normed = norm(scope, hidden, `${head}.transform.LayerNorm`, table.norm);
+        if (!tied) return linear(scope, normed, `${head}.decoder`, vocabulary, stored);
         const scores = product(scope, normed, scope.parameter(words, [vocabulary, dim]));
         return add(scores, weight(scope, `${head}.bias`, [vocabulary], 0));
       },
       ...weightNames({
-        tied: { [`${head}.decoder.weight`]: words, [`${head}.decoder.bias`]: `${head}.bias` },
+        tied: tied ? { [`${head}.decoder.weight`]: words, [`${head}.decoder.bias`]: `${head}.bias` } : {},
         base: 'bert.',
         parts: ['embeddings.', 'encoder.', 'pooler.'],
-        ignored: [/^bert\.pooler\./, /^cls\.seq_relationship\./, /\.position_ids$/],
+        // Files of transformers hold both biases; an untied head has its own.
+        ignored: [
+          /^(bert\.pooler|cls\.seq_relationship)\.|\.position_ids$/,
+          ...(tied ? [] : [/^cls\.predictions\.bias$/]),
+        ],
         renamed: [
           [/\.gamma$/, '.weight'],
           [/\.beta$/, '.bias'],

@@ -136,6 +136,30 @@ test('a bias of the head of BERT is the bias of its predictions', async () => {
   );
 });
 
+test('BERT with untied embeddings has a head of its own, as in transformers', async () => {
+  const sizes = { vocab_size: 11, hidden_size: 8, num_hidden_layers: 1, num_attention_heads: 2 };
+  const tied = { model_type: 'bert', ...sizes, intermediate_size: 12 };
+  const weights = drawWeights(tied);
+  const twice = (name: string) => {
+    const { shape, data } = weights.get(name) as Tensor;
+    return Tensor.from(
+      Array.from(data, x => 2 * Number(x)),
+      shape,
+    );
+  };
+  const head = [
+    ['cls.predictions.decoder.weight', twice('bert.embeddings.word_embeddings.weight')],
+    ['cls.predictions.decoder.bias', twice('cls.predictions.bias')],
+  ] as const;
+  const untied = { ...tied, tie_word_embeddings: false };
+  const logits = async (config: Readonly<Record<string, unknown>>, given: ReadonlyMap<string, Tensor>) => {
+    const model = await loadModel(filesOf(config, given), { engine });
+    return [...(await model.logits({ tokens: [[1, 2, 3]] })).toFloat32()];
+  };
+  const single = await logits(tied, weights);
+  expect(await logits(untied, new Map([...weights, ...head]))).toEqual(single.map(x => 2 * x));
+});
+
 test('a tensor that is called constructor is not a weight', async () => {
   const weights = changed(all => all.set('constructor', Tensor.zeros([1])));
   await expect(load(weights)).rejects.toThrow("tensor 'constructor' is not a weight of this model");
