@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { tinyLlama } from '../../testing/tiny-model.ts';
 import { readModel } from '../architectures/read-model.ts';
 import { createModel } from '../create-model.ts';
+import { encodeSafetensors } from '../files/checkpoint/index.ts';
 import { createTrainer } from './trainer.ts';
 import { loadCheckpoint, saveCheckpoint, writeCheckpoint } from './training-checkpoint.ts';
 
@@ -54,6 +55,13 @@ test('a tensor is downloaded when the chunks before it are written, and events a
   clearInterval(timer);
   expect(chunks).toBe(1 + 3 * trainer.trained.length);
   expect(events).toBeGreaterThan(1);
+});
+
+test.each(['', ' ', '-1', '1.5', '0x10', '1e400'])('a file with the step %j is refused', async step => {
+  const file = encodeSafetensors(new Map(), { step });
+  await expect(loadCheckpoint(file, 'run.safetensors')).rejects.toThrow(
+    "run.safetensors is not the state of a run: its metadata has no valid 'step'",
+  );
 });
 
 test('steps wait until a checkpoint is written, and an error of the writer ends only that call', async () => {

@@ -1,6 +1,6 @@
 import { Tensor, type TensorDesc, writeSafetensors } from '@tilewise/core';
 import { checkArgument } from '../checks/check-fields.ts';
-import { callback, hasMethod } from '../checks/rules.ts';
+import { callback, hasMethod, integerFrom } from '../checks/rules.ts';
 import { type ByteSource, CheckpointError, readSafetensors } from '../files/checkpoint/index.ts';
 import { bytesOf } from '../model/bytes.ts';
 import { downloadCopy } from '../model/download.ts';
@@ -83,7 +83,7 @@ export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'
   };
   for await (const [name, tensor] of readSafetensors(source, { file, onHeader })) tensors.set(name, tensor);
   const steps = Number(metadata[STEPS]);
-  if (!Number.isSafeInteger(steps) || steps < 0)
+  if (`${steps}` !== metadata[STEPS] || !integerFrom(0).holds(steps))
     throw new CheckpointError({ file }, `is not the state of a run: its metadata has no valid '${STEPS}'`);
   const lossScale = lossScaleOf(metadata[LOSS_SCALE], file);
   return { steps, tensors, metadata, ...(lossScale && { lossScale }) };
