@@ -90,6 +90,7 @@ test.each<[string, () => unknown, string]>([
   ],
   // Generation.
   ['a text', () => generated('hello', { maxNewTokens: 1 }), 'prompts must be non-empty lists of tokens'],
+  ['a text as a prompt', () => generated(['hello'], { maxNewTokens: 1 }), 'from 0 to 10, got "h"'],
   ['one prompt', () => generated([1, 2], { maxNewTokens: 1 }), 'prompts must be non-empty lists of tokens'],
   ['no length', () => generated([[1]], {}), 'maxNewTokens must be an integer ≥ 0, got undefined'],
   [
@@ -131,7 +132,11 @@ test.each<[string, () => unknown, string]>([
     () => model.logits(any({ tokens: [[1]], length: [1] })),
     'length is not an option; the',
   ],
-  ['a row of tokens', () => model.logits(any({ tokens: [1, 2] })), 'tokens must have at least one row'],
+  [
+    'a row of tokens',
+    () => model.logits(any({ tokens: [1, 2] })),
+    'tokens must be rows of at least one token, got [1,2]',
+  ],
   [
     'a large token',
     () => model.logits({ tokens: [[1, 11]] }),
@@ -171,7 +176,7 @@ test.each<[string, () => unknown, string]>([
   // Labels.
   ['no batch', () => trainer.step(any(undefined)), 'batch must be an object, got undefined'],
   ['no batches', () => trainer.step([]), 'batch must be at least one batch'],
-  ['no labels', () => labelled(undefined), 'batch.labels must be labels, or rows of labels, got undefined'],
+  ['no labels', () => labelled(undefined), 'batch.labels must be an array of labels, or of rows of labels'],
   [
     'a misspelt label',
     () => trainer.evaluate(any({ ...batch, label: 1 })),

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type TensorDesc, TilewiseError } from '@tilewise/
 import { toU64 } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { integerFrom, integers, required, signalRule } from '../checks/rules.ts';
-import { isIndex } from '../model/batch.ts';
+import { checkIndex } from '../model/batch.ts';
 import { checkModel, type Model } from '../model/model.ts';
 import { cachedDecoder } from './cached-decoder.ts';
 import { type SamplingOptions, samplingRules, tokenOf } from './sampling.ts';
@@ -43,13 +43,10 @@ export async function* generateBatch<T extends TensorDesc>(
   const { maxNewTokens, stopTokens = [], signal, seed = 0 } = options;
   toU64(seed, 'seed');
   const { vocabulary } = definition.decoder;
-  const isToken = (token: unknown): boolean => isIndex(token, vocabulary);
   const texts = Array.isArray(prompts) ? prompts.map(prompt => Array.from<number>(prompt ?? [])) : [];
-  if (texts.length === 0 || !texts.every(text => text.length > 0 && text.every(isToken)))
-    throw new InvalidArgumentError(
-      'prompts',
-      `must be non-empty lists of tokens from 0 to ${vocabulary - 1}`,
-    );
+  if (texts.length === 0 || texts.some(text => text.length === 0))
+    throw new InvalidArgumentError('prompts', 'must be non-empty lists of tokens');
+  for (const token of texts.flat()) checkIndex('prompts', token, vocabulary, '');
   if (maxNewTokens === 0) return;
   // The model does not read the last token.
   const length = Math.max(...texts.map(text => text.length)) + maxNewTokens - 1;

@@ -126,7 +126,8 @@ function rowsOf(
   lengths: readonly number[] | undefined,
 ): Tensor {
   const length = Array.isArray(rows) && rows[0]?.length;
-  if (!length) throw new InvalidArgumentError(name, 'must have at least one row of at least one token');
+  if (!length)
+    throw new InvalidArgumentError(name, `must be rows of at least one token, got ${listText(rows)}`);
   if (rows.some(row => row?.length !== length))
     throw new InvalidShapeError(name, 'must have rows of equal length');
   const all = Tensor.zeros([rows.length, length], { dtype: 'i32' });
@@ -150,6 +151,6 @@ export function checkIndex(name: string, value: unknown, limit: number, others: 
 }
 
 /** Whether a value is an integer from 0 to `limit` − 1. */
-export function isIndex(value: unknown, limit: number): value is number {
+function isIndex(value: unknown, limit: number): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < limit;
 }

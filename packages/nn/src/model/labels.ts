@@ -18,7 +18,7 @@ export interface LabelledBatch {
 const batchRules: FieldRules<LabelledBatch> = {
   inputs: required(anything),
   labels: required({
-    rule: 'must be labels, or rows of labels',
+    rule: 'must be an array of labels, or of rows of labels',
     holds: x => Array.isArray(x) || ArrayBuffer.isView(x),
   }),
 };

@@ -35,7 +35,11 @@ export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array, 
   } else if (typeof ReadableStream !== 'undefined' && source instanceof ReadableStream) {
     yield* chunksOfStream(source);
   } else if (isIterable(source)) yield* source;
-  else throw new InvalidArgumentError('source', `must be a source of bytes, got ${describeValue(source)}`);
+  else
+    throw new InvalidArgumentError(
+      'source',
+      `must be bytes, a File, a Response or a stream, got ${describeValue(source)}`,
+    );
 }
 
 function isIterable(value: unknown): value is AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
