@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type MeasureOptions, planMeasurement } from './plan.ts';
+import type { MeasureOptions } from './measurements.ts';
+import { planMeasurement } from './plan.ts';
 import type { Step } from './step.ts';
 
 const toggles = 'vulkan_enable_f16_on_nvidia,allow_unsafe_apis';
