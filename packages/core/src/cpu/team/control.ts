@@ -99,3 +99,9 @@ export function runTasks(
     }
   }
 }
+
+/** Tells workers that the numbers have changed, and wakes workers that sleep if `wakes` is true. */
+export function announce(shared: Int32Array, wakes: boolean): void {
+  Atomics.add(shared, control.step, 1);
+  if (wakes && Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.step);
+}

@@ -1,8 +1,7 @@
-import { compiledModules } from '../kernels/engine-kernels.ts';
 import type { Kernels } from '../kernels/interface/kernels.ts';
-import { numberedModules } from '../loops/numbered-loops.ts';
 import { type Pool, WorkerFailure } from '../threads/pool.ts';
-import { control, fillQueues, LONGEST_WAIT, NEVER, queueAt, runTasks } from './control.ts';
+import { announce, control, fillQueues, LONGEST_WAIT, queueAt, runTasks } from './control.ts';
+import { createRegions } from './regions.ts';
 import { taskHost } from './task-host.ts';
 import type { TaskList } from './tasks.ts';
 
@@ -33,60 +32,11 @@ export interface Team {
 /** How often the calling thread checks the number of finished tasks before it sleeps. */
 const SPINS = 2000;
 
-/** The memory that the workers of a region know, its size, and the number of loops that they know. */
-interface KnownState {
-  readonly memory: WebAssembly.Memory;
-  readonly memoryNumber: number;
-  readonly bytes: number;
-  readonly loops: number;
-}
-
 /** A team of the workers that `pool` returns, which is null if there are none, or none yet. */
 export function createTeam(pool: () => Pool | null): Team {
-  const modules = numberedModules();
-  /** The number of loops that have been sent to each worker. */
-  const told: number[] = [];
-  let shared: Int32Array | null = null;
-  let region = 0;
-  let known: KnownState | null = null;
+  const regions = createRegions();
   let canBlock = true;
   let isBroken = false;
-
-  /** Starts a new region; the workers of the previous one leave. */
-  function openRegion(numbers: Int32Array): void {
-    region++;
-    Atomics.store(numbers, control.region, region);
-    announce(numbers, true);
-  }
-
-  /** Asks the workers that have left to join the region; null if they cannot share the memory. */
-  function call(workers: Pool, { wasm, variant, memory: { bytes } }: Kernels): Int32Array | null {
-    const kernelModules = compiledModules(variant);
-    if (!wasm?.shared || !kernelModules) return null;
-    if (!shared) {
-      shared = new Int32Array(new SharedArrayBuffer(4 * queueAt(workers.threads)));
-      shared[control.threads] = workers.threads;
-    }
-    if (known?.memory !== wasm.memory || known.bytes !== bytes || known.loops !== modules.length) {
-      const memoryNumber =
-        known?.memory === wasm.memory ? known.memoryNumber : (known?.memoryNumber ?? 0) + 1;
-      known = { memory: wasm.memory, memoryNumber, bytes, loops: modules.length };
-      openRegion(shared);
-    }
-    for (let thread = 1; thread < workers.threads; thread++) {
-      const joined = control.joined + thread - 1;
-      if ([region, NEVER].includes(Atomics.load(shared, joined))) continue;
-      Atomics.store(shared, joined, region);
-      const firstLoop = told[thread] ?? 0;
-      told[thread] = modules.length;
-      const { memory, memoryNumber } = known;
-      workers.tell(thread, {
-        ...{ kind: 'region', shared, region, thread, memory, memoryNumber, kernelModules },
-        ...{ firstLoop, loops: modules.slice(firstLoop) },
-      });
-    }
-    return shared;
-  }
 
   function broken(reason: string): WorkerFailure {
     isBroken = true;
@@ -122,19 +72,20 @@ export function createTeam(pool: () => Pool | null): Team {
       return isBroken ? 1 : (pool()?.threads ?? 1);
     },
     get isAwake() {
+      const { shared } = regions;
       return !isBroken && shared !== null && Atomics.load(shared, control.awake) > 0;
     },
     run(kernels, { at, count }, wakes) {
       const host = taskHost(kernels);
       const workers = pool();
-      const called = workers && call(workers, kernels);
+      const called = workers && regions.call(workers, kernels);
       const numbers = called ?? alone();
       numbers[control.tasks] = at >>> 2;
       Atomics.store(numbers, control.done, 0);
-      fillQueues(numbers, region, count);
+      fillQueues(numbers, regions.current, count);
       if (called) announce(called, wakes);
       try {
-        runTasks(numbers, region, () => kernels.memory.i32, 0, host);
+        runTasks(numbers, regions.current, () => kernels.memory.i32, 0, host);
       } catch (error) {
         Atomics.store(numbers, control.failed, 1);
         isBroken = true;
@@ -142,9 +93,7 @@ export function createTeam(pool: () => Pool | null): Team {
       }
       finish(numbers, count);
     },
-    disband() {
-      if (shared && known) openRegion(shared);
-    },
+    disband: regions.end,
   };
 }
 
@@ -153,10 +102,4 @@ function alone(): Int32Array {
   const numbers = new Int32Array(queueAt(1));
   numbers[control.threads] = 1;
   return numbers;
-}
-
-/** Tells workers that the numbers have changed, and wakes workers that sleep if `wakes` is true. */
-function announce(shared: Int32Array, wakes: boolean): void {
-  Atomics.add(shared, control.step, 1);
-  if (wakes && Atomics.load(shared, control.sleeping) > 0) Atomics.notify(shared, control.step);
 }
