@@ -1,5 +1,6 @@
 import { TilewiseError } from '../../../errors.ts';
 import type { TypedArray } from '../../../tensor/dtype/dtype.ts';
+import { createArena } from './arena.ts';
 import { createHeap } from './heap.ts';
 
 /** A range of the memory that kernels work on. */
@@ -66,10 +67,6 @@ export interface GrowingBuffer {
   readonly staysInPlace: boolean;
 }
 
-const ALIGNMENT = 64;
-/** The least number of bytes to allocate for panels at once. */
-const CHUNK = 2 ** 18;
-
 /**
  * Kernels with more memory than this are not reused for the next pass, because WebAssembly cannot free
  * memory.
@@ -86,53 +83,20 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     Object.assign(memory, viewsOf(buffer));
     return buffer.byteLength;
   });
-  /** The blocks for panels. Of the last block, `top` to `end` is free. */
-  let chunks: number[] = [];
-  let chunkBytes = 0;
-  let top = 0;
-  let end = 0;
   let kept = 0;
-  let generation = 0;
-
-  function addChunk(bytes: number): void {
-    try {
-      top = heap.allocate(bytes);
-    } catch (cause) {
-      const rule = `the CPU engine has ${buffer.byteLength} bytes, of at most 4 GiB, and cannot allocate another ${bytes}`;
-      throw new TilewiseError('OUT_OF_MEMORY', rule, { cause });
-    }
-    chunks.push(top);
-    chunkBytes += bytes;
-    end = top + bytes;
-  }
-
-  function reserve(bytes: number): number {
-    const room = Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-    if (top + room > end) addChunk(Math.max(room, CHUNK));
-    const at = top;
-    top += room;
-    return at;
-  }
+  const arena = createArena({
+    allocate(bytes) {
+      try {
+        return heap.allocate(bytes);
+      } catch (cause) {
+        const rule = `the CPU engine has ${buffer.byteLength} bytes, of at most 4 GiB, and cannot allocate another ${bytes}`;
+        throw new TilewiseError('OUT_OF_MEMORY', rule, { cause });
+      }
+    },
+    free: heap.free,
+  });
 
   const current = (): ArrayBufferLike => buffer;
-
-  function reset(): void {
-    if (chunks.length > 1) {
-      // Replaces the chunks by a single one.
-      for (const chunk of chunks) heap.free(chunk);
-      chunks = [];
-      generation++;
-      const bytes = chunkBytes;
-      chunkBytes = 0;
-      end = 0;
-      try {
-        addChunk(bytes);
-      } catch {
-        // Tensors are stored between the chunks. The next panels may need less.
-      }
-    }
-    top = chunks[0] ?? 0;
-  }
 
   function allocate<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A> {
     const panel = panelOf(type, length);
@@ -141,7 +105,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
   }
 
   function panelOf<A extends PanelArray>(type: PanelArrayType<A>, length: number): Panel<A> {
-    return new MemoryPanel(current, type, reserve(length * type.BYTES_PER_ELEMENT), length);
+    return new MemoryPanel(current, type, arena.reserve(length * type.BYTES_PER_ELEMENT), length);
   }
 
   const memory: Memory = {
@@ -149,7 +113,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
     allocate,
     floats: length => allocate(Float32Array, length),
     scratch: length => panelOf(Float32Array, length),
-    reset,
+    reset: arena.reset,
     keep(bytes) {
       if (!staysInPlace) return null;
       try {
@@ -176,7 +140,7 @@ export function createMemory({ buffer: initial, grow, staysInPlace }: GrowingBuf
       return kept > 0;
     },
     get generation() {
-      return generation;
+      return arena.generation;
     },
   };
   return memory;
