@@ -30,6 +30,18 @@ export interface AttentionResources {
   readonly smallHeads: SmallHeads;
 }
 
+/** A pass, and how it runs on threads or on the kernels of one thread. */
+interface Pass<O, R> {
+  /** The multiplications that threads would share; 0 to stay on the calling thread. */
+  readonly multiplications: number;
+  readonly problem: AttentionProblem;
+  readonly operands: O;
+  /** Existing tensors for the results. */
+  readonly into: object;
+  onThreads(pool: Pool, taken: TakenOperands<O>): Promise<R>;
+  onKernels(operands: O, kernels: Kernels): R;
+}
+
 /** Passes that run on the workers if they are large enough, and otherwise on the calling thread. */
 export function createAttention({ variant, workers, own, smallHeads }: AttentionResources): {
   readonly forward: RunForward;
@@ -41,14 +53,8 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
    * kernels that are compiled returns its results and not a promise, so that an eager call makes one promise
    * and not two.
    */
-  function run<O extends Operands<Tensor>, R>(
-    multiplications: number,
-    problem: AttentionProblem,
-    operands: O,
-    into: object,
-    onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
-    onKernels: (operands: O, kernels: Kernels) => R,
-  ): R | Promise<R> {
+  function run<O extends Operands<Tensor>, R>(pass: Pass<O, R>): R | Promise<R> {
+    const { multiplications, operands, into, onKernels } = pass;
     const here = (given: O): R => {
       checkStorage(into);
       return engineKernels.withKernels(variant, kernels => onKernels(given, kernels));
@@ -56,8 +62,7 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
     if (workers && multiplications >= WORTH_THREADS && workers.pool !== null) {
       // The workers use operands and results in the memory of the kernels in place, and the caller may
       // release them in the meantime.
-      const pass = onWorkers(workers, problem, operands, onThreads, here);
-      return pass.finally(holdResident(tensorsIn([operands, into])));
+      return onWorkers(workers, pass, here).finally(holdResident(tensorsIn([operands, into])));
     }
     if (variant === 'typescript' || kernelModules.get(variant)) return here(operands);
     const { tensors, copies } = moved(operands, bytes => allocateBy(n => new ArrayBuffer(n), bytes));
@@ -67,9 +72,7 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
 
   async function onWorkers<O extends Operands<Tensor>, R>(
     workers: Workers,
-    problem: AttentionProblem,
-    operands: O,
-    onThreads: (pool: Pool, taken: TakenOperands<O>) => Promise<R>,
+    { problem, operands, onThreads }: Pass<O, R>,
     here: (operands: O) => R,
   ): Promise<R> {
     const taken = takeOperands(problem, operands);
@@ -93,22 +96,18 @@ export function createAttention({ variant, workers, own, smallHeads }: Attention
   const sharesHeads = own !== null && variant !== 'typescript';
   return {
     forward: (problem, given, into = {}) =>
-      run(
-        sharesHeads && smallHeadPlan(problem) ? 0 : forwardSize(problem),
-        problem,
-        given,
-        into,
-        (pool, taken) => forwardOnThreads(problem, taken, pool, { into, own }),
-        (operands, kernels) => forward(problem, operands, { kernels, smallHeads }, into),
-      ),
+      run({
+        ...{ problem, operands: given, into },
+        multiplications: sharesHeads && smallHeadPlan(problem) ? 0 : forwardSize(problem),
+        onThreads: (pool, taken) => forwardOnThreads(problem, taken, pool, { into, own }),
+        onKernels: (operands, kernels) => forward(problem, operands, { kernels, smallHeads }, into),
+      }),
     backward: (problem, given, targets = {}) =>
-      run(
-        sharesHeads && hasSmallHeadGradients(problem) ? 0 : sharedBackward(problem),
-        problem.forward,
-        given,
-        targets.into ?? {},
-        (pool, taken) => backwardOnThreads(problem, taken, pool, { into: targets.into, own }),
-        (operands, kernels) => backward(problem, operands, { kernels, smallHeads }, targets),
-      ),
+      run({
+        ...{ problem: problem.forward, operands: given, into: targets.into ?? {} },
+        multiplications: sharesHeads && hasSmallHeadGradients(problem) ? 0 : sharedBackward(problem),
+        onThreads: (pool, taken) => backwardOnThreads(problem, taken, pool, { into: targets.into, own }),
+        onKernels: (operands, kernels) => backward(problem, operands, { kernels, smallHeads }, targets),
+      }),
   };
 }

@@ -65,17 +65,13 @@ export function forwardOnThreads(
   { into = {}, tiles, own = null }: ThreadsOptions<Partial<ForwardResults>> = {},
 ): Promise<SdpaResult<Tensor>> {
   const results = allocateForward(problem, allocateShared(taken.buffers), sharedOf(into));
-  return onThreads(
-    pool,
-    taken,
-    results,
-    into,
-    shared => ({ ...shared, kind: 'forward', problem: sendProblem(problem), tiles }),
-    (done, amax) => forwardResult(problem, taken.operands, done, { amaxS: 0, amaxO: 0, ...amax }),
-    own,
-    (kernels, claim) =>
+  return onThreads(pool, own, taken, {
+    ...{ results, into },
+    passOf: shared => ({ ...shared, kind: 'forward', problem: sendProblem(problem), tiles }),
+    compute: (kernels, claim) =>
       runForward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim),
-  );
+    finish: (done, amax) => forwardResult(problem, taken.operands, done, { amaxS: 0, amaxO: 0, ...amax }),
+  });
 }
 
 /**
@@ -94,22 +90,18 @@ export function backwardOnThreads(
     ...allocateBackward(problem, allocateShared({ take }), allocateBytes, sharedOf(into)),
     dqParts: allocateParts(problem, pool.threads, take, tiles),
   };
-  return onThreads(
-    pool,
-    taken,
-    results,
-    into,
-    shared => ({
+  return onThreads(pool, own, taken, {
+    ...{ results, into },
+    passOf: shared => ({
       ...shared,
       kind: 'backward',
       problem: { ...problem, forward: sendProblem(problem.forward) },
       tiles,
     }),
-    (done, amax) => finishBackward(problem, done, { dCaptures: null, amax }, into),
-    own,
-    (kernels, claim) =>
+    compute: (kernels, claim) =>
       runBackward(problem, taken.operands, { kernels, tiles, threads: pool.threads }, results, claim).amax,
-  );
+    finish: (done, amax) => finishBackward(problem, done, { dCaptures: null, amax }, into),
+  });
 }
 
 /** Memory for the dq of heads whose keys the threads share; null if they share none. */
@@ -128,29 +120,34 @@ function allocateParts(
   };
 }
 
-/** Computes the claimed tasks of a pass. */
-type Compute = (kernels: Kernels, claim: Claim) => Amax;
-
 /** The fields of a pass that workers share, whatever the pass computes. */
 type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; readonly results: Sent<R> };
+
+/** What threads compute, and where the results go. */
+interface Work<O, R, Result> {
+  /** The results of all threads, in shared memory. */
+  readonly results: R;
+  /** Tensors for the results; new ones are made for the others. */
+  readonly into: Readonly<Partial<Record<keyof R, Tensor | null>>>;
+  /** The message to the workers. */
+  passOf(shared: SharedPass<O, R>): ForwardPass | BackwardPass;
+  /** Computes the claimed tasks on the calling thread. */
+  compute(kernels: Kernels, claim: Claim): Amax;
+  /** The result of the call, from the values of all results. */
+  finish(done: R, amax: Amax): Result;
+}
 
 /** A number of claimed tasks that no pass has. */
 const ALL_CLAIMED = 2 ** 30;
 
 /**
- * Runs a pass that writes to `results`, in shared memory, and finishes it with their values in tensors of
- * `into`, or in new tensors. If a worker fails, the others finish the tasks that they have claimed, and claim
- * no more.
+ * Runs a pass. If a worker fails, the others finish the tasks that they have claimed, and claim no more.
  */
 async function onThreads<O, R extends object, Result>(
   pool: Pool,
-  { operands, arrivals, arrive, buffers }: TakenOperands<O>,
-  results: R,
-  into: Readonly<Partial<Record<keyof R, Tensor | null>>>,
-  passOf: (shared: SharedPass<O, R>) => ForwardPass | BackwardPass,
-  finish: (done: R, amax: Amax) => Result,
   own: OwnKernels | null,
-  compute: Compute,
+  { operands, arrivals, arrive, buffers }: TakenOperands<O>,
+  { results, into, passOf, compute, finish }: Work<O, R, Result>,
 ): Promise<Result> {
   const claimed = new Int32Array(new SharedArrayBuffer(4));
   const sent = { operands: send(operands), results: send(results) };
@@ -179,7 +176,11 @@ async function onThreads<O, R extends object, Result>(
  * Runs the share of the calling thread at once. If it throws before it has claimed a task, the workers do all
  * of them; otherwise the promise rejects.
  */
-function runShare(own: OwnKernels, compute: Compute, claimed: Int32Array): Promise<Amax> {
+function runShare(
+  own: OwnKernels,
+  compute: (kernels: Kernels, claim: Claim) => Amax,
+  claimed: Int32Array,
+): Promise<Amax> {
   let hasClaimed = false;
   const claim = (): number => {
     hasClaimed = true;
