@@ -8,16 +8,22 @@ export interface ScaledResult extends RowResult {
   amax(): number;
 }
 
-/**
- * Multiplies rows of head size D by `descale` and then `scale`, in place, before they are stored in a result.
- */
+/** The factors of a result's sums. */
+interface Scales {
+  /** From the sums to the result. */
+  readonly descale: number;
+  /** From the result to the numbers that are stored. */
+  readonly scale: number;
+  /** Whether the largest magnitude is measured. */
+  readonly hasAmax: boolean;
+}
+
+/** Multiplies rows of head size D by both factors, in place, before they are stored in a result. */
 export function createScaledResult(
   { memory, scaleRows }: Kernels,
   { store }: RowResult,
   D: number,
-  descale: number,
-  scale: number,
-  hasAmax: boolean,
+  { descale, scale, hasAmax }: Scales,
 ): ScaledResult {
   const width = padded(D);
   let amax = 0;

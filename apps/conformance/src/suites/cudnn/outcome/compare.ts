@@ -24,19 +24,19 @@ export function compareResult(
   allowed: Tolerance,
 ): TensorError {
   const values = expected.forward[name] ?? expected.backward[name];
-  const unit = storedScale(name, expected.fp8);
   const { lse } = expected.forward;
   const like = shapedLike[name];
-  const got = actual.toFloat64();
-  const found = (rows: Iterable<Row>, isZero: (row: Row) => boolean): TensorError =>
-    worst(name, rows, got, values, unit, allowed, isZero);
+  const compared: Compared = {
+    ...{ name, got: actual.toFloat64(), expected: values, allowed },
+    unit: storedScale(name, expected.fp8),
+  };
   if (!like) {
     const isPerRow = name === 'lse' || name === 'max' || name === 'sumExp';
     const rows = isPerRow && actual.shape.length === 2 ? packedStatistics(c, actual) : [whole(values.length)];
-    return found(rows, () => false);
+    return worst(compared, rows, () => false);
   }
   const [H, S] = extent(like, c.dims);
-  return found(operandRows(c, like), ({ b, h, s }) =>
+  return worst(compared, operandRows(c, like), ({ b, h, s }) =>
     like === 'q' || like === 'o' ? lse[(b * H + h) * S + s] === -Infinity : expected.isUnseen(b, s),
   );
 }
@@ -51,13 +51,20 @@ interface Row {
   readonly s: number;
 }
 
+/** The values of a result, and what they are compared with. */
+interface Compared {
+  readonly name: string;
+  readonly got: Float64Array;
+  readonly expected: Float64Array;
+  readonly allowed: Tolerance;
+  /** The scale that the result is stored with. */
+  readonly unit: number;
+}
+
+/** The element that is off the most. @param isZero whether nothing contributes to a row. */
 function worst(
-  tensor: string,
+  { name: tensor, got, expected, allowed: [absolute, relative], unit }: Compared,
   rows: Iterable<Row>,
-  got: Float64Array,
-  expected: Float64Array,
-  unit: number,
-  [absolute, relative]: Tolerance,
   isZero: (row: Row) => boolean,
 ): TensorError {
   let error: TensorError = { tensor, ratio: 0, text: 'is exact' };

@@ -42,7 +42,11 @@ export function createOutputSums(
   const panel = kernels.memory.floats(Math.ceil(maxRows / STRIP) * STRIP * width);
   const plain = createRowResult(kernels, result, problem.o, lengths.q, operands['raggedOffsets.o']);
   const descale = fp8.descaleS * fp8.descaleV;
-  const o = createScaledResult(kernels, plain, Dv, descale, fp8.scaleO, problem.fp8 !== null);
+  const o = createScaledResult(kernels, plain, Dv, {
+    descale,
+    scale: fp8.scaleO,
+    hasAmax: problem.fp8 !== null,
+  });
   let amaxS = 0;
   return {
     panel,

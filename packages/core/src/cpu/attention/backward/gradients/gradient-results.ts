@@ -27,7 +27,7 @@ export function createGradientResults(
     if (!tensor) return null;
     const desc = problem[name];
     const plain = createRowResult(kernels, tensor, desc, side, operands[`raggedOffsets.${name}`]);
-    return createScaledResult(kernels, plain, desc.shape[3], descale, scale, hasAmax);
+    return createScaledResult(kernels, plain, desc.shape[3], { descale, scale, hasAmax });
   }
   // The scale of the scores turns dS into ∂L/∂(q·k). Apply it once per result, or before dS is rounded.
   const scale = hasAmax ? 1 : problem.forward.scale;
