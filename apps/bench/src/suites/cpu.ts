@@ -168,12 +168,12 @@ async function timed(work: () => Promise<unknown>): Promise<Took> {
   await work();
   const passed = startStopwatch();
   let calls = 0;
-  let took = passed();
-  while (took.wall < MEASURED_MS) {
+  let took: Took;
+  do {
     await work();
     calls += 1;
     took = passed();
-  }
+  } while (took.wall < MEASURED_MS);
   return perPiece(took, calls);
 }
 

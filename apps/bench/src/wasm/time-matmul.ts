@@ -11,12 +11,12 @@ export function timeMatmul({ flops, run }: WasmMatmul, second?: SecondThread): T
   const before = second?.runs() ?? 0;
   const passed = startStopwatch();
   let runs = 0;
-  let took = passed();
-  while (took.wall < MEASURED_MS) {
+  let took: Took;
+  do {
     for (let n = 0; n < 20; n++) run();
     runs += 20;
     took = passed();
-  }
+  } while (took.wall < MEASURED_MS);
   const others = (second?.runs() ?? 0) - before;
   second?.work(false);
   return perPiece(took, (runs + others) * flops);
