@@ -38,8 +38,9 @@ export interface LoadModelOptions<T extends TensorDesc> extends LoadOptions<T> {
 /**
  * Loads a published model: `config.json` determines the architecture; `model.safetensors` or its shards hold
  * the weights.
- * @throws ConfigError for an invalid or unsupported configuration, and CheckpointError for invalid or
- * unsupported files; the signal's reason. After an error, no weight stays on the engine.
+ * @throws InvalidArgumentError for invalid options; ConfigError for an invalid or unsupported configuration;
+ * CheckpointError for invalid or unsupported files; the signal's reason. After an error, no weight stays on
+ * the engine.
  */
 export async function loadModel<T extends TensorDesc>(
   files: ModelFiles,

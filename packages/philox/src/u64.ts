@@ -21,7 +21,11 @@ export function toUint(value: Uint, name: string, bits: number): bigint {
   return exact;
 }
 
-/** `value` as two 32-bit words. Throws like `toUint` with 64 bits. */
+/**
+ * An unsigned 64-bit integer as two 32-bit words.
+ *
+ * @throws InvalidArgumentError naming `name` for any other value, as `toUint`.
+ */
 export function toU64(value: Uint, name: string): U64 {
   return lowWords(toUint(value, name, 64));
 }

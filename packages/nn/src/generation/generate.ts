@@ -78,7 +78,10 @@ export async function* generateBatch<T extends TensorDesc>(
   }
 }
 
-/** Like `generateBatch`, but for one prompt: yields each token as soon as it is chosen. */
+/**
+ * Like `generateBatch`, but for one prompt: yields each token as soon as it is chosen.
+ * @throws as `generateBatch`.
+ */
 export async function* generate<T extends TensorDesc>(
   model: Model<T>,
   prompt: ArrayLike<number>,

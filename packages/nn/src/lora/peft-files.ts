@@ -80,7 +80,8 @@ export function readLoraConfig(json: Readonly<Record<string, unknown>>): Adapter
  * Loads an adapter that peft, `saveAdapter` or `adapterFiles` wrote.
  * @param layers the linear layers of the model, `model.layers.linear`.
  * @throws CheckpointError for files that are missing, damaged or do not fit the model; ConfigError naming an
- * option of peft that is wrong or not supported.
+ * option of peft that is wrong or not supported; InvalidArgumentError for another value of `layers` or
+ * `files`.
  */
 export async function loadAdapter<T extends TensorDesc>(
   files: ModelFiles,

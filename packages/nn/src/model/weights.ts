@@ -60,7 +60,10 @@ export function checkDefinition(definition: unknown): void {
   });
 }
 
-/** The shapes of a model's weights by name. */
+/**
+ * The shapes of a model's weights by name.
+ * @throws InvalidArgumentError for a value that is not a definition.
+ */
 export function parameterShapes(definition: ModelDefinition): Shapes {
   checkDefinition(definition);
   return layersOf(definition).weights;

@@ -51,7 +51,8 @@ export async function writeCheckpoint<T extends TensorDesc>(
  * A state of a run as a safetensors file, which `writeCheckpoint` writes in chunks. Takes the size of the
  * file, and of its largest tensor, on the host.
  * @param metadata as for `writeCheckpoint`.
- * @throws TilewiseError `OUT_OF_MEMORY` for a file that is larger than the largest array of this host.
+ * @throws InvalidArgumentError for anything but a trainer; TilewiseError `OUT_OF_MEMORY` for a file that is
+ * larger than the largest array of this host.
  */
 export async function saveCheckpoint<T extends TensorDesc>(
   trainer: Trainer<T>,
@@ -74,7 +75,11 @@ export interface SavedRun extends Snapshot {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Reads a file that `saveCheckpoint` wrote. @throws CheckpointError for any other file. */
+/**
+ * Reads a file that `saveCheckpoint` wrote.
+ * @param file the name of the file in errors.
+ * @throws CheckpointError for any other file; InvalidArgumentError for a value that is not a source of bytes.
+ */
 export async function loadCheckpoint(source: ByteSource, file = 'the checkpoint'): Promise<SavedRun> {
   const tensors = new Map<string, Tensor>();
   let metadata: SavedRun['metadata'] = {};

@@ -66,6 +66,7 @@ export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
 
 /**
  * The factor that multiplies a kept element: 1/f32(1 − p) in f32; infinite at p = 1, where nothing is kept.
+ * @throws InvalidArgumentError if `p` is not in [0, 1].
  */
 export function nativeDropoutScale(p: number): number {
   return Math.fround(1 / Math.fround(1 - checkProbability('p', p)));
