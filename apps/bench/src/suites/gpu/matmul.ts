@@ -4,7 +4,6 @@ import {
   MatmulBench,
   matmulDevice,
   normalInputs,
-  type ReadyMatmul,
   timeInTurn,
 } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
@@ -32,7 +31,7 @@ export const matmul: Suite = {
       throw new UsageError(`--dtype must be f32 or f16, got '${dtype}'.`);
     const bench = await openWebGpu(options);
     try {
-      return await compare(bench, size, dtype, progress);
+      return await compare(bench, { size, dtype }, progress);
     } finally {
       await bench.close();
     }
@@ -47,14 +46,74 @@ const layouts = [
   { name: 'engine, both by columns', a: 'columns', b: 'columns' },
 ] as const;
 
+/** A product that is measured. */
+interface Product {
+  readonly name: string;
+  /** Runs the product, several times on a GPU, and returns the milliseconds of one run. */
+  run(): Promise<number>;
+  release?(): void;
+}
+
+/** The products that are compared: of size × size matrices, whose operands have the dtype. */
+interface Setting {
+  readonly size: number;
+  readonly dtype: 'f32' | 'f16';
+}
+
 async function compare(
   bench: BenchGpu,
-  size: number,
-  dtype: 'f32' | 'f16',
+  setting: Setting,
   progress: (text: string) => void,
-): Promise<Row[]> {
-  const { device, ctx } = bench;
-  const fixed = new MatmulBench(ctx, size);
+): Promise<readonly Row[]> {
+  const { size, dtype } = setting;
+  const fixed = new MatmulBench(bench.ctx, size);
+  const all = await engineProducts(bench, fixed, setting, progress);
+  const written = await fixedProducts(bench, fixed, setting, progress);
+  progress('all in turn');
+  // On a CPU that emulates a GPU, layouts take long, and about the same time.
+  const ours = bench.kind === 'hardware' ? all : all.slice(0, 1);
+  const products = [...ours, ...written];
+  const took = (await timeInTurn(products.map(({ run }) => run))).map(({ min }) => min);
+  const best = Math.min(...took.slice(ours.length));
+  for (const { release } of all) release?.();
+  fixed.destroy();
+  return products.map(({ name: kernel }, n) => ({
+    ...{ 'M×N×K': `${size}×${size}×${size}`, dtype, kernel, ms: took[n] },
+    'GFLOP/s': fixed.flops / took[n] / 1e6,
+    ...{ 'of the best': written.length > 0 ? best / took[n] : '', timer: 'wall clock', ...bench.label },
+  }));
+}
+
+/**
+ * Times commands that run `times` products: several on a GPU, because a single one ends before the queue is
+ * asked.
+ */
+function timer({ ctx, device, kind }: BenchGpu): {
+  readonly times: number;
+  timed(record: () => void): Promise<number>;
+} {
+  const times = kind === 'hardware' ? 50 : 1;
+  return {
+    times,
+    async timed(record) {
+      const start = performance.now();
+      record();
+      await ctx.submitted();
+      await device.queue.onSubmittedWorkDone();
+      return (performance.now() - start) / times;
+    },
+  };
+}
+
+/** The engine's products of the numbers of `fixed` in all layouts, after a check of each. */
+async function engineProducts(
+  bench: BenchGpu,
+  fixed: MatmulBench,
+  { size, dtype }: Setting,
+  progress: (text: string) => void,
+): Promise<readonly Product[]> {
+  const { ctx, device } = bench;
+  const { times, timed } = timer(bench);
   const engine = webgpuEngine(ctx);
   const host = normalInputs(['a', 'b'], [size, size]);
   const [A, B] = [host.a, host.b].map(tensor => {
@@ -64,35 +123,18 @@ async function compare(
     return { rows: engine.upload(rows), columns: engine.upload(columns) };
   });
   const c = engine.upload(Tensor.zeros([size, size]));
-  // On a GPU, several products run at a time, because a single one ends before the queue is asked.
-  const times = bench.kind === 'hardware' ? 50 : 1;
-  const timed = async (record: () => void): Promise<number> => {
-    const start = performance.now();
-    record();
-    await ctx.submitted();
-    await device.queue.onSubmittedWorkDone();
-    return (performance.now() - start) / times;
-  };
   const products = layouts.map(({ name, a, b }) => {
     const operands = [A[a], B[b]];
     const prepared = engine.primitives.prepare({ kind: 'matmul' }, operands, [c]);
-    const run = (): Promise<number> =>
-      timed(() =>
-        engine.batch(() => {
-          for (let n = 0; n < times; n++) prepared.run(operands, [c]);
-        }),
-      );
-    return { name, prepared, run };
+    const record = (): void => {
+      for (let n = 0; n < times; n++) prepared.run(operands, [c]);
+    };
+    return {
+      name,
+      run: () => timed(() => engine.batch(record)),
+      release: () => prepared.release(),
+    };
   });
-  const runFixed = ({ encode }: ReadyMatmul): Promise<number> =>
-    timed(() => {
-      const encoder = device.createCommandEncoder();
-      const pass = encoder.beginComputePass();
-      for (let n = 0; n < times; n++) encode(pass);
-      pass.end();
-      device.queue.submit([encoder.finish()]);
-    });
-
   /** Clears C, so that the result of one product does not pass for that of another. */
   const clear = (): void => {
     const encoder = device.createCommandEncoder();
@@ -105,29 +147,31 @@ async function compare(
     await run();
     if (!(await fixed.isRight(c, dtype, 'f32'))) throw new WrongResult(`the matmul of the ${name} is wrong`);
   }
-  const candidates: ReadyMatmul[] = [];
+  return products;
+}
+
+/** The products that are written for this size alone, without those that the device computes wrongly. */
+async function fixedProducts(
+  bench: BenchGpu,
+  fixed: MatmulBench,
+  { size, dtype }: Setting,
+  progress: (text: string) => void,
+): Promise<readonly Product[]> {
+  const { ctx, device } = bench;
+  const { times, timed } = timer(bench);
+  const products: Product[] = [];
   for (const candidate of candidatesFor(matmulDevice(ctx), size).filter(({ storage }) => storage === dtype)) {
     progress(candidate.name);
     const ready = await fixed.ready(candidate);
-    if (ready && (await ready.isRight())) candidates.push(ready);
+    if (!ready || !(await ready.isRight())) continue;
+    const record = (): void => {
+      const encoder = device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      for (let n = 0; n < times; n++) ready.encode(pass);
+      pass.end();
+      device.queue.submit([encoder.finish()]);
+    };
+    products.push({ name: `fixed, ${candidate.name}`, run: () => timed(record) });
   }
-  progress('all in turn');
-  // On a CPU that emulates a GPU, layouts take long, and about the same time.
-  const ours = bench.kind === 'hardware' ? products : products.slice(0, 1);
-  const took = await timeInTurn([
-    ...ours.map(({ run }) => run),
-    ...candidates.map(one => () => runFixed(one)),
-  ]);
-  const [own, others] = [took.slice(0, ours.length), took.slice(ours.length)];
-  const best = Math.min(...others.map(({ min }) => min));
-  const row = (kernel: string, ms: number): Row => ({
-    ...{ 'M×N×K': `${size}×${size}×${size}`, dtype, kernel, ms, 'GFLOP/s': fixed.flops / ms / 1e6 },
-    ...{ 'of the best': candidates.length > 0 ? best / ms : '', timer: 'wall clock', ...bench.label },
-  });
-  for (const { prepared } of products) prepared.release();
-  fixed.destroy();
-  return [
-    ...ours.map(({ name }, n) => row(name, own[n].min)),
-    ...candidates.map(({ candidate }, n) => row(`fixed, ${candidate.name}`, others[n].min)),
-  ];
+  return products;
 }
