@@ -119,6 +119,7 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const problem = error instanceof Error ? error.message : String(error);
-  console.error(error instanceof UsageError ? `${problem}\n\n${usage}` : problem);
+  // The reason comes last, where it is still visible after a long usage.
+  console.error(error instanceof UsageError ? `${usage}\n\n${problem}` : problem);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });

@@ -79,7 +79,7 @@ export async function deviceReportCommand(args: readonly string[], host: ReportH
   } catch (error) {
     console.progress('');
     if (!(error instanceof UsageError || error instanceof TilewiseError)) throw error;
-    console.error(error instanceof UsageError ? `${error.message}\n\n${usage}` : error.message);
+    console.error(error instanceof UsageError ? `${usage}\n\n${error.message}` : error.message);
     return 2;
   }
 }

@@ -16,7 +16,8 @@ export async function runCommand(args: readonly string[], streams: Streams): Pro
   } catch (error) {
     const isUsage = error instanceof UsageError;
     const problem = error instanceof Error ? error.message : String(error);
-    streams.error.write(`${problem}\n${isUsage ? `\n${usage}` : ''}`);
+    // The reason comes last, where it is still visible after a long usage.
+    streams.error.write(`${isUsage ? `${usage}\n` : ''}${problem}\n`);
     return isUsage ? 2 : 1;
   }
 }

@@ -28,7 +28,7 @@ export const onnx: Suite = {
   },
   async open({ cases, models, model, expected, engine: name = '' }) {
     if ([cases, models, model].filter(option => option !== undefined).length !== 1)
-      throw new SetupError('onnx: give one of --cases, --models and --model.');
+      throw new SetupError('onnx: give exactly one of --cases, --models and --model.');
     if ((model === undefined) !== (expected === undefined))
       throw new SetupError('onnx: --model and --expected belong together.');
     const exported =
