@@ -140,9 +140,9 @@ export function toProbabilities(
   for (let i = 0; i < m; i++) {
     const row = scores + <usize>i * ld;
     const given = load<f32>(lse + <usize>i * 4);
-    const dead = given == HIDDEN;
-    const from = dead ? 0 : ranges ? rangeStart(ranges, i, j0, n) : 0;
-    const to = dead ? 0 : ranges ? rangeEnd(ranges, i, j0, n) : n;
+    const isMasked = given == HIDDEN;
+    const from = isMasked ? 0 : ranges ? rangeStart(ranges, i, j0, n) : 0;
+    const to = isMasked ? 0 : ranges ? rangeEnd(ranges, i, j0, n) : n;
     const first = row + <usize>(from & ~7) * 4;
     const end = row + <usize>((max(from, to) + 7) & ~7) * 4;
     hideEnds(row, from, max(from, to));

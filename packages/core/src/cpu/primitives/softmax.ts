@@ -139,18 +139,18 @@ function finishLines(
   to: Tensor,
   stats: Tensor | undefined,
 ): void {
-  const hasDead = mode === 'inf-as-zero' && largest.includes(-Infinity);
-  if (!hasDead && !stats) return;
+  const hasMasked = mode === 'inf-as-zero' && largest.includes(-Infinity);
+  if (!hasMasked && !stats) return;
   const [width, step] = [to.shape[axis], to.strides[axis]];
   const encodeStats = stats && dtypeInfo[stats.dtype].encode;
   let row = 0;
   forEachIndex(kept, index => {
-    const isDead = hasDead && largest[row] === -Infinity;
+    const isMasked = hasMasked && largest[row] === -Infinity;
     const at = to.offset + offsetOf(index, to.strides);
-    if (isDead) for (let n = 0; n < width; n++) to.data[at + n * step] = 0;
+    if (isMasked) for (let n = 0; n < width; n++) to.data[at + n * step] = 0;
     if (encodeStats) {
       const total = log ? largest[row] + totals[row] : totals[row];
-      stats.data[stats.offset + offsetOf(index, stats.strides)] = encodeStats(isDead ? 0 : total);
+      stats.data[stats.offset + offsetOf(index, stats.strides)] = encodeStats(isMasked ? 0 : total);
     }
     row++;
   });

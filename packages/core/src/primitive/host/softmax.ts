@@ -25,7 +25,7 @@ export function runSoftmax(
       line[n] = read(at + n * step);
       if (line[n] > max || Number.isNaN(line[n])) max = line[n];
     }
-    const dead = max === -Infinity && mode === 'inf-as-zero';
+    const isMasked = max === -Infinity && mode === 'inf-as-zero';
     let sum = 0;
     for (let n = 0; n < width; n++) {
       line[n] -= max;
@@ -35,10 +35,10 @@ export function runSoftmax(
     }
     const logSum = Math.log(sum);
     for (let n = 0; n < width; n++) line[n] = log ? line[n] - logSum : line[n] / sum;
-    if (dead) line.fill(0);
+    if (isMasked) line.fill(0);
     write(line, width, output.offset + offsetOf(index, output.strides), output.strides[axis]);
     if (writeStats) {
-      line[0] = dead ? 0 : max + logSum;
+      line[0] = isMasked ? 0 : max + logSum;
       writeStats(line, 1, stats.offset + offsetOf(index, stats.strides), 1);
     }
   });

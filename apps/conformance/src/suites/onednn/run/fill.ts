@@ -134,7 +134,7 @@ function numbersOf(
       return each(() => one([1, -1]) * (random.unit() < few ? one([0.5, 2]) : 1));
     }
     case 'causal-mask':
-      return causalMask(values, shape, role.dead);
+      return causalMask(values, shape, role.hidesLastRow);
     case 'condition':
       return values.fill(role.value);
     case 'fill':
@@ -156,12 +156,12 @@ function numbersOf(
   }
 }
 
-function causalMask(values: Float64Array, shape: readonly number[], dead: boolean): Float64Array {
+function causalMask(values: Float64Array, shape: readonly number[], hidesLastRow: boolean): Float64Array {
   const [rows = 1, columns = 1] = shape.slice(-2);
   if (rows <= 1) return values;
   return values.map((_, n) => {
     const j = n % columns;
     const i = Math.floor(n / columns) % rows;
-    return j > i || (dead && i === rows - 1) ? -Infinity : 0;
+    return j > i || (hidesLastRow && i === rows - 1) ? -Infinity : 0;
   });
 }

@@ -11,7 +11,11 @@ export type Role =
     }
   | { readonly kind: 'factor'; readonly product: GraphNode }
   | { readonly kind: 'multiplier' | 'divisor' | 'general' | 'operand' }
-  | { readonly kind: 'causal-mask'; readonly dead: boolean }
+  | {
+      readonly kind: 'causal-mask';
+      /** Whether the last row sees no key. */
+      readonly hidesLastRow: boolean;
+    }
   | { readonly kind: 'condition'; readonly value: 0 | 1 }
   | { readonly kind: 'fill' }
   | { readonly kind: 'stats'; readonly subtract: GraphNode }
@@ -98,7 +102,7 @@ function roleIn(
       const softmax = graph.nodes.find(other => other.kind === 'SoftMax');
       return {
         kind: 'causal-mask',
-        dead: softmax === undefined || softmax.attributes.mode === 'inf_as_zero',
+        hidesLastRow: softmax === undefined || softmax.attributes.mode === 'inf_as_zero',
       };
     }
     default:

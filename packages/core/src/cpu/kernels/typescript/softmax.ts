@@ -47,9 +47,9 @@ export function typescriptSoftmax(
       for (let i = 0; i < m; i++) {
         const row = (scores + i * ld) >> 2;
         const given = f32[(lse >> 2) + i];
-        const dead = given === -Infinity;
-        const from = dead ? row : row + rangeStart(i32, ranges, i, j0, n);
-        const to = dead ? row : Math.max(from, row + rangeEnd(i32, ranges, i, j0, n));
+        const isMasked = given === -Infinity;
+        const from = isMasked ? row : row + rangeStart(i32, ranges, i, j0, n);
+        const to = isMasked ? row : Math.max(from, row + rangeEnd(i32, ranges, i, j0, n));
         f32.fill(0, row, from);
         for (let at = from; at < to; at++) f32[at] = exp(f32[at] - given);
         f32.fill(0, to, row + (ld >> 2));
