@@ -25,11 +25,11 @@ export type EagerResults = Readonly<Record<string, Float64Array>>;
 
 const f = Math.fround;
 
-/**
- * The precision of the eager yardstick: the dtype to which inputs and outputs of matrix products are rounded,
- * and the dtype of the results.
- */
-export interface EagerPrecision {
+/** What the eager yardstick computes, and how precisely. */
+export interface EagerSettings {
+  /** Whether gradients are computed too. */
+  readonly backward: boolean;
+  /** The dtype to which inputs and outputs of matrix products are rounded. */
   readonly products: DType;
   readonly results: DType;
 }
@@ -43,11 +43,10 @@ export interface EagerPrecision {
 export function eager(
   inputs: EagerInputs,
   options: SdpaOptions<Tensor>,
-  backward: boolean,
-  precision: EagerPrecision,
+  { backward, products, results }: EagerSettings,
 ): EagerResults {
-  const raw = matrices(inputs, options, backward, rounder(precision.products));
-  const last = rounder(precision.results);
+  const raw = matrices(inputs, options, backward, rounder(products));
+  const last = rounder(results);
   return Object.fromEntries(
     Object.entries(raw).map(([name, values]) => [name, name === 'lse' ? values : values.map(last)]),
   );

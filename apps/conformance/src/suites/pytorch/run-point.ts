@@ -140,8 +140,7 @@ function goldenOf(point: Point, { q, k, v, dO: given, options }: Drawn, everySte
   const yardstick = eager(
     { q, k, v, dO, o: Tensor.from(o.values, o.shape), lse: Tensor.from(lse.values, lse.shape) },
     options,
-    point.backward,
-    { products: everyStep ? dtype : 'f32', results: dtype },
+    { backward: point.backward, products: everyStep ? dtype : 'f32', results: dtype },
   );
   return {
     dO,
