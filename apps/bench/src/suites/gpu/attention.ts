@@ -92,21 +92,23 @@ function casesOf(options: SuiteOptions, quick: string): (() => AttentionCase)[] 
   );
 }
 
+/** A pass of an engine that was measured. */
+interface MeasuredPass
+  extends Readonly<Record<'engine' | 'kernels' | 'timer' | 'adapter' | 'features' | 'toggles', string>> {
+  readonly pass: 'forward' | 'backward';
+  readonly ms: number;
+  /** The TFLOP/s of the adapter's peak, if it was measured. */
+  readonly peak?: number;
+}
+
 /** One line of the table, with the same columns for engines and peers. */
-function rowOf(
-  of: AttentionCase,
-  engine: string,
-  pass: 'forward' | 'backward',
-  ms: number,
-  more: Readonly<Record<'kernels' | 'timer' | 'adapter' | 'features' | 'toggles', string>>,
-  peak: number | undefined,
-): Row {
+function rowOf(of: AttentionCase, measured: MeasuredPass): Row {
+  const { engine, pass, ms, peak, timer, kernels, adapter, features, toggles } = measured;
   const tflops = of.flops[pass] / ms / 1e9;
   return {
     ...{ engine, pass, ...caseColumns(of), ms, 'TFLOP/s': tflops },
     ...{ 'of peak': peak === undefined ? '' : tflops / peak, '× tilewise': '' },
-    ...{ error: '', dispatches: '', note: '', timer: more.timer, kernels: more.kernels },
-    ...{ adapter: more.adapter, features: more.features, toggles: more.toggles },
+    ...{ error: '', dispatches: '', note: '', timer, kernels, adapter, features, toggles },
   };
 }
 
@@ -120,10 +122,11 @@ async function measureCpu(of: AttentionCase, progress: Progress): Promise<Row[]>
   checkResults(of, { o, lse, dq, dk, dv });
   const forward = await time(() => engine.sdpa(q, k, v, { causal }), { ms: 300 });
   const backward = await time(() => engine.sdpaBackward(inputs, { causal }), { ms: 300 });
-  const more = { timer: 'wall clock', kernels: '', adapter: engine.description, features: '', toggles: '' };
+  const label = { adapter: engine.description, features: '', toggles: '' };
+  const common = { engine: 'cpu', timer: 'wall clock', kernels: '', ...label };
   return [
-    rowOf(of, 'cpu', 'forward', forward.median, more, undefined),
-    rowOf(of, 'cpu', 'backward', backward.median, more, undefined),
+    rowOf(of, { ...common, pass: 'forward', ms: forward.median }),
+    rowOf(of, { ...common, pass: 'backward', ms: backward.median }),
   ];
 }
 
@@ -180,14 +183,10 @@ async function* measureCase(
   );
   const most = peak.flops / product.median / 1e9;
   const rows = passes.map((pass, n) =>
-    rowOf(
-      of,
-      'webgpu',
-      pass,
-      times[n].median,
-      { timer: clock.kind, kernels: plans[pass].kernels, ...bench.label },
-      most,
-    ),
+    rowOf(of, {
+      ...{ engine: 'webgpu', pass, ms: times[n].median, peak: most },
+      ...{ timer: clock.kind, kernels: plans[pass].kernels, ...bench.label },
+    }),
   );
   plans.destroy();
   clock.destroy();
