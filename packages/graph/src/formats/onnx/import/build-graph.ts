@@ -1,4 +1,4 @@
-import { elementCount, InvalidShapeError, type Tensor, TilewiseError } from '@tilewise/core';
+import { elementCount, type Tensor, TilewiseError } from '@tilewise/core';
 import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts';
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
@@ -9,9 +9,9 @@ import { type ElementType, elementTypeName, elementTypeOf } from './file/element
 import type { ModelRecord, NodeRecord, ValueRecord } from './file/read-model.ts';
 import { engineTensor, numbersOf, type TensorRecord, tensorOfNumbers } from './file/tensor-record.ts';
 import { checkShape, declaration, type GivenInputs } from './given-inputs.ts';
-import { NodeCall, type NodeResult } from './node-call.ts';
+import { NodeCall, type NodeResult, named } from './node-call.ts';
 import { once } from './once.ts';
-import { onnxOperatorOf } from './operators/table.ts';
+import { type OnnxOperators, onnxOperatorOf } from './operators/table.ts';
 import type { HostTensor, Value } from './value.ts';
 
 /** A graph that was built from a model, for inputs of given shapes. */
@@ -48,22 +48,13 @@ const maxInlineElements = 64;
 /** The maximum number of elements of a tensor without weights that is computed while a model is read. */
 const maxFoldedElements = 2 ** 20;
 
-/** Translates a part of a node. An error of shapes names the node, as other errors do. */
-function named<T>(call: NodeCall, translate: () => T): T {
-  try {
-    return translate();
-  } catch (error) {
-    if (error instanceof InvalidShapeError) return call.fail(error.message);
-    throw error;
-  }
-}
-
 /**
  * Builds a graph from a model. Every node becomes numbers or operations, and the graph keeps only the
  * operations that the outputs need.
  */
 export class GraphFromModel {
   readonly #model: ModelRecord;
+  readonly #operators: OnnxOperators;
   readonly #data: (tensor: TensorRecord) => Uint8Array;
   readonly #given: GivenInputs;
   readonly #draft = new Draft();
@@ -74,8 +65,14 @@ export class GraphFromModel {
   readonly #specialised = new Set<string>();
 
   /** @param data returns the bytes of a tensor, even if they are in another file. */
-  constructor(model: ModelRecord, data: (tensor: TensorRecord) => Uint8Array, given: GivenInputs) {
+  constructor(
+    model: ModelRecord,
+    operators: OnnxOperators,
+    data: (tensor: TensorRecord) => Uint8Array,
+    given: GivenInputs,
+  ) {
     this.#model = model;
+    this.#operators = operators;
     this.#data = data;
     this.#given = given;
   }
@@ -214,7 +211,7 @@ export class GraphFromModel {
 
   #node(node: NodeRecord): void {
     const { domain, op, outputs } = node;
-    const operator = onnxOperatorOf(domain, op);
+    const operator = onnxOperatorOf(this.#operators, domain, op);
     const inputs = node.inputs.map(name => {
       if (name === '') return null;
       const value = this.#values.get(name);
@@ -226,12 +223,12 @@ export class GraphFromModel {
       return value;
     });
     const version = this.#model.opsets.get(domain);
-    const constant = (host: HostTensor, type: ElementType): LogicalTensor => this.#constant(host, type);
+    const constant: NodeCall['constant'] = (host, type) => this.#constant(host, type);
     const call = new NodeCall(node, version ?? 1, { draft: this.#draft, constant }, inputs);
-    if (!operator && op !== 'If')
-      call.refuse(domain ? `is in the operator set '${domain}' and is not supported` : 'is not supported');
     if (version === undefined)
       call.fail(`is of the operator set '${domain}', which the model does not import`);
+    if (!operator && op !== 'If')
+      call.refuse(domain ? `is in the operator set '${domain}' and is not supported` : 'is not supported');
     this.#draft.at = call;
     if (domain === '' && op === 'If') {
       this.#branch(call);

@@ -18,6 +18,7 @@ import { type ModelRecord, readModel, type ValueRecord } from './file/read-model
 import { type ExternalData, engineTensor, readTensor, type TensorRecord } from './file/tensor-record.ts';
 import { Message } from './file/wire.ts';
 import type { GivenInputs } from './given-inputs.ts';
+import { loadOnnxOperators, type OnnxOperators } from './operators/table.ts';
 
 /** The options of `fromOnnx`. */
 export interface FromOnnxOptions {
@@ -55,13 +56,15 @@ function checkTensors(argument: string, tensors: Readonly<Record<string, Tensor>
 /** An ONNX model, from which graphs can be built for given shapes of its inputs. */
 export class OnnxModel {
   readonly #model: ModelRecord;
+  readonly #operators: OnnxOperators;
   readonly #files: ReadonlyMap<string, Uint8Array>;
   readonly #compiled = new Map<string, { readonly made: OnnxGraph; readonly compiled: CompiledGraph }>();
   #engine: TensorEngine | null = null;
 
   /** Use `fromOnnx`. @internal */
-  constructor(model: ModelRecord, files: ReadonlyMap<string, Uint8Array>) {
+  constructor(model: ModelRecord, operators: OnnxOperators, files: ReadonlyMap<string, Uint8Array>) {
     this.#model = model;
+    this.#operators = operators;
     this.#files = files;
   }
 
@@ -104,7 +107,7 @@ export class OnnxModel {
           `must be a shape, got ${describeValue(shape)}`,
         );
     const given: GivenInputs = { shapes, values: Object.fromEntries(hosts) };
-    return new GraphFromModel(this.#model, tensor => this.#data(tensor), given).build();
+    return new GraphFromModel(this.#model, this.#operators, tensor => this.#data(tensor), given).build();
   }
 
   /**
@@ -229,7 +232,7 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {})
       );
     files.set(location, await externalData(location));
   }
-  return new OnnxModel(model, files);
+  return new OnnxModel(model, await loadOnnxOperators(model.opsets), files);
 }
 
 const isExternal = (data: TensorRecord['data']): data is ExternalData => !(data instanceof Uint8Array);

@@ -1,3 +1,4 @@
+import { InvalidShapeError } from '@tilewise/core';
 import { InvalidOperationError, UnsupportedOperationError } from '../../../errors.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { axisOf } from '../../../ir/tensor/shape.ts';
@@ -157,6 +158,16 @@ export class NodeCall {
    */
   axes(): readonly number[] | undefined {
     return this.has(1) ? this.numbers(1) : this.ints('axes');
+  }
+}
+
+/** Translates a part of a node. An error of shapes names the node, as other errors do. */
+export function named<T>(call: NodeCall, translate: () => T): T {
+  try {
+    return translate();
+  } catch (error) {
+    if (error instanceof InvalidShapeError) return call.fail(error.message);
+    throw error;
   }
 }
 

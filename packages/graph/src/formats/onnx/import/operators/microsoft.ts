@@ -9,8 +9,8 @@ import { rotated } from './attention/rotary-embedding.ts';
 import { swish } from './elementwise/activations.ts';
 import { withBias } from './elementwise/bias.ts';
 import { matMulNBits } from './products/mat-mul-n-bits.ts';
-import { gemm } from './products/products.ts';
-import { layerNorm } from './reductions/reductions.ts';
+import { fusedMatMul, gemm } from './products/products.ts';
+import { layerNorm, rmsNormalization } from './reductions/reductions.ts';
 
 /** The norm of the sum of x, a skip connection and a bias; the sum itself is the fourth result. */
 function skipNorm(norm: (call: NodeCall, sum: LogicalTensor) => LogicalTensor, biasAt: number): OnnxOperator {
@@ -101,12 +101,14 @@ export const microsoftOperators: Readonly<Record<string, OnnxOperator>> = {
   BiasGelu: biasGelu,
   FastGelu: biasGelu,
   FusedGemm: fusedGemm,
+  FusedMatMul: fusedMatMul,
   Gelu: biasGelu,
   GroupQueryAttention: groupQueryAttention,
   MatMulNBits: matMulNBits,
   MultiHeadAttention: multiHeadAttention,
   QuickGelu: swish(1.702),
   RotaryEmbedding: rotaryEmbedding,
+  SimplifiedLayerNormalization: rmsNormalization,
   SkipLayerNormalization: skipNorm(centredNorm, 4),
   SkipSimplifiedLayerNormalization: skipNorm(rmsNorm, 3),
 };

@@ -1,3 +1,4 @@
+import { TilewiseError } from '@tilewise/core';
 import type { OnnxOperator } from '../node-call.ts';
 import { attentionOperators } from './attention/attention.ts';
 import { positionOperators } from './attention/rotary-embedding.ts';
@@ -11,7 +12,6 @@ import { resizeOperators } from './images/resize.ts';
 import { orderingOperators } from './indexing/ordering.ts';
 import { scatteringOperators } from './indexing/scattering.ts';
 import { selectingOperators } from './indexing/selecting.ts';
-import { microsoftOperators } from './microsoft.ts';
 import { integerProductOperators } from './products/integer-products.ts';
 import { productOperators } from './products/products.ts';
 import { quantizationOperators } from './products/quantization.ts';
@@ -40,21 +40,28 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...positionOperators,
 };
 
-/**
- * The supported operators, by the domain of their operator set. To add an operator, write a function in a
- * file of this folder and add it to that file's list.
- */
-export const onnxOperators: Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>> = {
-  '': standard,
-  'com.microsoft': { ...pick('FusedMatMul', 'SimplifiedLayerNormalization'), ...microsoftOperators },
-};
+/** The supported operators by name, by the domain of their operator set. */
+export type OnnxOperators = Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>>;
 
-function pick(...names: readonly string[]): Record<string, OnnxOperator> {
-  return Object.fromEntries(names.map(name => [name, standard[name] as OnnxOperator]));
+/**
+ * Loads the supported operators of the operator sets that a model imports. To add an operator, write a
+ * function in a file of this folder and add it to that file's list. The operators of com.microsoft are loaded
+ * only for models that import them, because a page that reads other models does not need their code.
+ * @throws TilewiseError `UNSUPPORTED`: the code could not be loaded.
+ */
+export async function loadOnnxOperators(domains: { has(domain: string): boolean }): Promise<OnnxOperators> {
+  if (!domains.has('com.microsoft')) return { '': standard };
+  try {
+    const { microsoftOperators } = await import('./microsoft.ts');
+    return { '': standard, 'com.microsoft': microsoftOperators };
+  } catch (cause) {
+    const message = `the code of the operator set 'com.microsoft' could not be loaded: ${String(cause)}`;
+    throw new TilewiseError('UNSUPPORTED', message, { cause });
+  }
 }
 
 /** The operator of a node; undefined if it is not supported. */
-export function onnxOperatorOf(domain: string, op: string): OnnxOperator | undefined {
-  const operators = Object.hasOwn(onnxOperators, domain) ? onnxOperators[domain] : undefined;
+export function onnxOperatorOf(all: OnnxOperators, domain: string, op: string): OnnxOperator | undefined {
+  const operators = Object.hasOwn(all, domain) ? all[domain] : undefined;
   return operators && Object.hasOwn(operators, op) ? operators[op] : undefined;
 }

@@ -32,7 +32,7 @@ function scaledProduct(call: NodeCall, flags: ReturnType<typeof flagsOf>): Logic
 }
 
 /** com.microsoft's alpha · A·B, where A and B may be transposed. */
-const fusedMatMul: OnnxOperator = call => {
+export const fusedMatMul: OnnxOperator = call => {
   const [a, b] = [call.input(0), call.input(1)];
   // A tensor of rank 1 is already a row or a column, so it is not transposed.
   const own = flagsOf(call);

@@ -192,7 +192,8 @@ const layerNormalization: OnnxOperator = call => {
   return [result({ type, shape }, () => made().y), statistic('mean'), statistic('rate')];
 };
 
-const rmsNormalization: OnnxOperator = call => {
+/** x divided by the root of the mean of its squares, times a weight. */
+export const rmsNormalization: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   const axis = call.axis(call.int('axis', -1), shape.length);
   const attributes = { begin_norm_axis: axis, epsilon: call.float('epsilon', 1e-5) };
