@@ -105,6 +105,6 @@ export const bundleBudgets = [
     package: '@tilewise/nn',
     entry: "export * from '@tilewise/nn/onnx'",
     limit: 109.5 * KiB,
-    dynamic: { microsoft: 3.5 * KiB },
+    dynamic: { microsoft: 5.75 * KiB },
   },
 ];

@@ -51,6 +51,7 @@ export const boolType: ElementType = typeNamed(9);
 export const floatType: ElementType = typeNamed(1);
 export const int32Type: ElementType = typeNamed(6);
 export const int64Type: ElementType = typeNamed(7);
+export const uint8Type: ElementType = typeNamed(2);
 
 export const isInteger = ({ kind }: ElementType): boolean => kind === 'signed' || kind === 'unsigned';
 

@@ -4,11 +4,14 @@ import { shapeOf } from '../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../node-call.ts';
 import { once } from '../once.ts';
 import { groupQueryAttention } from './attention/group-query-attention.ts';
-import { multiHeadAttention } from './attention/multi-head-attention.ts';
+import { multiHeadAttention, selfAttention } from './attention/microsoft-attention.ts';
 import { rotated } from './attention/rotary-embedding.ts';
 import { swish } from './elementwise/activations.ts';
 import { withBias } from './elementwise/bias.ts';
+import { embedLayerNormalization } from './microsoft-embeddings.ts';
+import { matMulBnb4 } from './products/mat-mul-bnb4.ts';
 import { matMulNBits } from './products/mat-mul-n-bits.ts';
+import { dynamicQuantizeMatMul, matMulIntegerToFloat } from './products/microsoft-products.ts';
 import { fusedMatMul, gemm } from './products/products.ts';
 import { layerNorm, rmsNormalization } from './reductions/reductions.ts';
 
@@ -98,12 +101,17 @@ const fusedGemm: OnnxOperator = call => {
 
 /** com.microsoft operators in optimised transformers. */
 export const microsoftOperators: Readonly<Record<string, OnnxOperator>> = {
+  Attention: selfAttention,
   BiasGelu: biasGelu,
+  DynamicQuantizeMatMul: dynamicQuantizeMatMul,
+  EmbedLayerNormalization: embedLayerNormalization,
   FastGelu: biasGelu,
   FusedGemm: fusedGemm,
   FusedMatMul: fusedMatMul,
   Gelu: biasGelu,
   GroupQueryAttention: groupQueryAttention,
+  MatMulBnb4: matMulBnb4,
+  MatMulIntegerToFloat: matMulIntegerToFloat,
   MatMulNBits: matMulNBits,
   MultiHeadAttention: multiHeadAttention,
   QuickGelu: swish(1.702),

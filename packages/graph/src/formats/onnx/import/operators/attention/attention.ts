@@ -35,6 +35,8 @@ export interface AttentionRequest {
   readonly mask?: LogicalTensor | undefined;
   /** The number of keys in each batch entry. */
   readonly seqLensKv?: LogicalTensor | undefined;
+  /** A logit (Hq) that takes part in each softmax but has no value. */
+  readonly sink?: LogicalTensor | undefined;
   readonly scale: number;
   readonly softcap?: number | undefined;
   readonly left?: number | undefined;
@@ -44,10 +46,11 @@ export interface AttentionRequest {
 
 /** Adds attention as one operation; returns o in q's dtype. */
 export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalTensor {
-  const { q, k, v, mask, seqLensKv, ...settings } = request;
+  const { q, k, v, mask, seqLensKv, sink, ...settings } = request;
   const operands: Record<string, LogicalTensor> = { q, k, v };
   if (mask) operands[mask.dtype === 'bool' ? 'mask' : 'bias'] = mask;
   if (seqLensKv) operands.seqLensKv = seqLensKv;
+  if (sink) operands.sink = sink;
   const names = { operands: Object.keys(operands).join(' '), results: 'o' };
   return draft.op(
     'Sdpa',
@@ -58,7 +61,7 @@ export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalT
 }
 
 /** Pads a mask that is shorter than the keys, which hides the other keys. */
-function paddedMask({ draft }: NodeCall, mask: LogicalTensor, keys: number): LogicalTensor {
+export function paddedMask({ draft }: NodeCall, mask: LogicalTensor, keys: number): LogicalTensor {
   const shape = shapeOf(mask);
   const missing = keys - (shape.at(-1) ?? 0);
   if (missing <= 0) return mask;

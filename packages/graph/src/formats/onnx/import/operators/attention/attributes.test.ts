@@ -40,8 +40,6 @@ function grouped(attributes: Readonly<Record<string, OnnxAttribute>>, extra?: nu
 test.each([
   ["the attribute 'causal' = 0", { causal: int(0) }],
   ["the attribute 'sliding_window_cache'", { sliding_window_cache: int(1) }],
-  ["the attribute 'smooth_softmax'", { smooth_softmax: int(1) }],
-  ['position_ids', {}, 9],
   ['k_scale', {}, 12],
   ['q_norm_weight', {}, 14],
 ])('GroupQueryAttention with %s is refused', async (what, attributes, extra?: number) => {

@@ -3,7 +3,7 @@ import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import type { Value } from '../../value.ts';
-import { attend, withHeads, withoutHeads } from './attention.ts';
+import { attend, paddedMask, withHeads, withoutHeads } from './attention.ts';
 
 /** Refuses inputs that would change the result: those from input `first` on, by name. */
 export function refuseExtras(call: NodeCall, first: number, names: readonly string[]): void {
@@ -69,12 +69,19 @@ function cached(
   return draft.op('Concat', entries, { axis: 0 });
 }
 
+/** The sink of each head: an input, or 0 for a softmax with 1 more in its denominator. */
+function sinkOf(call: NodeCall, heads: number): LogicalTensor | undefined {
+  const given = call.optional(11);
+  if (given) return call.draft.cast(given.tensor(), 'f32');
+  // 1 means yes, and −1 that the model does not say.
+  return call.int('smooth_softmax', 0) > 0 ? call.draft.inline([0], [heads], 'f32') : undefined;
+}
+
 /** com.microsoft's grouped attention with a cache. Unused slots of the cache are not visible. */
 export const groupQueryAttention: OnnxOperator = call => {
-  const extras = ['position_ids', 'attention_bias', 'head_sink', 'k_scale', 'v_scale'];
-  refuseExtras(call, 9, [...extras, 'q_norm_weight', 'k_norm_weight']);
-  for (const name of ['smooth_softmax', 'sliding_window_cache'])
-    if (call.int(name, 0) > 0) call.refuse(`has the attribute '${name}', which is not supported`);
+  refuseExtras(call, 12, ['k_scale', 'v_scale', 'q_norm_weight', 'k_norm_weight']);
+  if (call.flag('sliding_window_cache', false))
+    call.refuse("has the attribute 'sliding_window_cache', which is not supported");
   if (!call.flag('causal', true)) call.refuse("has the attribute 'causal' = 0, which is not supported");
   const [heads, kvHeads] = [call.int('num_heads', 0), call.int('kv_num_heads', 0)];
   if (heads < 1 || kvHeads < 1 || heads % kvHeads !== 0)
@@ -97,7 +104,7 @@ export const groupQueryAttention: OnnxOperator = call => {
   const rotated = (tensor: LogicalTensor): LogicalTensor => {
     if (!call.flag('do_rotary', false)) return tensor;
     const value = places.starts.flatMap(start => Array.from({ length: Sq }, (_, n) => start + n));
-    const at = draft.inline(value, [B, Sq], 'i32');
+    const at = call.optional(9)?.tensor() ?? draft.inline(value, [B, Sq], 'i32');
     const table = (n: number): LogicalTensor => {
       const rows = draft.op('Take', [call.input(n).tensor(), at], { axis: 0 });
       const [, , pairs = 1] = shapeOf(rows);
@@ -112,11 +119,14 @@ export const groupQueryAttention: OnnxOperator = call => {
   const isFirst = places.starts.every(start => start === 0);
   const present = { type: q.type, shape: [B, kvHeads, places.slots, D] };
   const attended = result({ type: q.type, shape: [B, Sq, heads * D] }, () => {
-    const { lengths } = places;
+    const { lengths, slots } = places;
+    const bias = call.optional(10)?.tensor();
     const o = attend(call, {
       ...{ q: rotated(headsOf(0)), k: keys(), v: values() },
       scale: call.float('scale', 0) || 1 / Math.sqrt(D),
       softcap: softcap > 0 ? softcap : undefined,
+      mask: bias && paddedMask(call, bias, slots),
+      sink: sinkOf(call, heads),
       seqLensKv: lengths ? draft.inline(lengths, [B], 'i32') : undefined,
       left: window > 0 ? window - 1 : undefined,
       right: 0,
