@@ -6,6 +6,7 @@ import { activationOperators } from './elementwise/activations.ts';
 import { arithmeticOperators } from './elementwise/arithmetic.ts';
 import { castOperators } from './elementwise/casts.ts';
 import { comparisonOperators } from './elementwise/comparison.ts';
+import { blockOperators } from './images/blocks.ts';
 import { convolutionOperators } from './images/convolution.ts';
 import { poolingOperators } from './images/pooling.ts';
 import { resizeOperators } from './images/resize.ts';
@@ -32,6 +33,7 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...integerProductOperators,
   ...quantizationOperators,
   ...convolutionOperators,
+  ...blockOperators,
   ...poolingOperators,
   ...resizeOperators,
   ...reductionOperators,
