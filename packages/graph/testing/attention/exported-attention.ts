@@ -206,6 +206,20 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const p = w.softmax(flat(w, w.op('Max', [masked, w.floats([lowest])])));
     return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
   },
+  'windows with a mask each': w => {
+    // Two entries of two windows, with two heads each.
+    const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(heads(w, x), [4, 2, S, D])) as [
+      string,
+      string,
+      string,
+    ];
+    const product = times(w, w.op('MatMul', [q, w.transpose(k, [0, 1, 3, 2])]), scale);
+    const hidden = Array.from({ length: 2 * S * S }, (_, n) => (n % 7 === 3 ? -100 : 0));
+    const masks = w.op('Unsqueeze', [w.floats(hidden, [2, S, S]), w.ints([0, 2])]);
+    const masked = w.op('Add', [w.reshape(product, [2, 2, 2, S, S]), masks]);
+    const p = w.softmax(w.reshape(masked, [-1, 2, S, S]));
+    return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
+  },
   'einsums over heads side by side': w => {
     const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(x, [0, 0, H, D])) as [string, string, string];
     const product = w.op('Einsum', [q, k], { equation: { string: 'bqhd,bkhd->bhqk' } });

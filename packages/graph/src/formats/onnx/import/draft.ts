@@ -9,7 +9,7 @@ import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor, TensorProperty } from '../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes, shapeOf } from '../../../ir/tensor/shape.ts';
 import { operationOf } from '../../../ops/table.ts';
-import { splitOperands } from './merged-heads.ts';
+import { beforeReshapes } from './before-reshapes.ts';
 
 /** An operation that may become part of a graph. */
 export type DraftNode = Pick<GraphNode, 'kind' | 'name' | 'given' | 'inputs' | 'outputs'>;
@@ -88,11 +88,10 @@ export class Draft {
     dtypes: readonly GraphDType[],
   ): LogicalTensor[] {
     // No operation reshapes 8-bit floats.
-    const split = dtypes[0]?.startsWith('f8') ? null : splitOperands(this, kind, inputs, given);
-    if (!split) return this.#add(kind, inputs, given, dtypes);
-    const [B, H] = split.heads;
-    return this.#add(kind, split.inputs, split.given, dtypes).map(tensor => {
-      const shape = [B * H, ...shapeOf(tensor).slice(2)];
+    const own = dtypes[0]?.startsWith('f8') ? null : beforeReshapes(this, kind, inputs, given);
+    if (!own) return this.#add(kind, inputs, given, dtypes);
+    return this.#add(kind, own.inputs, own.given, dtypes).map(tensor => {
+      const shape = own.shapeOf(shapeOf(tensor));
       return this.op('StaticReshape', [tensor], { shape, special_zero: false });
     });
   }
