@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { isFloat } from '../../draft.ts';
 import { int32Type, integerRange } from '../../file/element-type.ts';
-import type { NodeCall, OnnxOperator } from '../../node-call.ts';
+import { type NodeCall, type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
 
 /** Clips integers to two bounds by comparisons, because the graph's Clamp accepts only floats. */
 function clippedInteger(call: NodeCall, x: LogicalTensor, min: number, max: number): LogicalTensor {
@@ -19,9 +19,23 @@ function clippedInteger(call: NodeCall, x: LogicalTensor, min: number, max: numb
   return draft.cast(lowered, x.dtype);
 }
 
+/** Clips floats to bounds that only running the graph computes. */
+function clippedByTensors(call: NodeCall): NodeResult {
+  const { draft } = call;
+  const x = call.input(0);
+  return result(x, () =>
+    ['Maximum', 'Minimum'].reduce((tensor, kind, n) => {
+      const bound = call.optional(n + 1)?.tensor();
+      return bound ? draft.op(kind, [tensor, draft.cast(bound, tensor.dtype)]) : tensor;
+    }, x.tensor()),
+  );
+}
+
 /** Clips x to two bounds, each of which is optional. */
 export const clip: OnnxOperator = call => {
   const { version } = call;
+  const computed = version >= 11 && [1, 2].some(n => call.optional(n)?.host === null);
+  if (computed && call.input(0).type.kind === 'float') return clippedByTensors(call);
   const bound = (n: number, name: string, standard: number): number => {
     if (version < 11) return call.float(name, standard);
     return call.has(n) ? (call.numbers(n)[0] ?? standard) : standard;
