@@ -29,8 +29,8 @@ export interface Value {
 }
 
 /** The numbers of a value, if they are the same for all inputs of the model; else null. */
-export function staticNumbers({ host, isStatic }: Value): readonly number[] | null {
-  return isStatic && host ? Array.from(host().values) : null;
+export function staticNumbers({ host, isStatic }: Value): Float64Array | null {
+  return isStatic && host ? new Float64Array(host().values) : null;
 }
 
 /**
@@ -39,42 +39,76 @@ export function staticNumbers({ host, isStatic }: Value): readonly number[] | nu
 const maxNumbers = 2 ** 24;
 
 /**
- * Computes a number for each index of a shape.
+ * Zeros, as many as a shape has elements.
  * @throws InvalidShapeError for a negative number of elements, or more than `maxNumbers`.
  */
-export function hostTensor(
-  shape: readonly number[],
-  at: (index: readonly number[]) => number,
-): HostTensor & { readonly values: Float64Array } {
+function zeros(shape: readonly number[]): Float64Array {
   const count = elementCount(shape);
   if (!(count >= 0 && count <= maxNumbers))
     throw new InvalidShapeError(
       'a constant',
       `of shape [${shape}] has ${count} elements; only 0 to ${maxNumbers} can be computed while a model is read`,
     );
-  const values = new Float64Array(count);
+  return new Float64Array(count);
+}
+
+/** Visits all indices of a shape with `count` elements in row-major order. The index changes after a visit. */
+function forEachIndex(
+  shape: readonly number[],
+  count: number,
+  visit: (index: readonly number[], n: number) => void,
+): void {
   const index = shape.map(() => 0);
   for (let n = 0; n < count; n++) {
-    values[n] = at(index);
+    visit(index, n);
     for (let d = shape.length - 1; d >= 0; d--) {
       index[d] += 1;
       if (index[d] < shape[d]) break;
       index[d] = 0;
     }
   }
+}
+
+/**
+ * Computes a number for each index of a shape.
+ * @param at must not keep the index, which changes.
+ * @throws InvalidShapeError for a negative number of elements, or more than `maxNumbers`.
+ */
+export function hostTensor(
+  shape: readonly number[],
+  at: (index: readonly number[]) => number,
+): HostTensor & { readonly values: Float64Array } {
+  const values = zeros(shape);
+  forEachIndex(shape, values.length, (index, n) => {
+    values[n] = at(index);
+  });
   return { shape, values };
 }
 
 /** Returns the element at an index. */
 type Reader = (index: readonly number[]) => number;
 
-/** Returns a reader of a tensor's elements by an index of a shape that the tensor broadcasts to. */
-export function reader({ shape, values }: HostTensor): Reader {
+/** Returns a function from an index of a shape that a tensor broadcasts to, to the place of the element. */
+function placeIn({ shape }: HostTensor): (index: readonly number[]) => number {
   const strides = shape.map((extent, d) => (extent === 1 ? 0 : elementCount(shape.slice(d + 1))));
   return index => {
-    const before = index.length - shape.length;
-    return values[strides.reduce((at, stride, d) => at + index[before + d] * stride, 0)];
+    const before = index.length - strides.length;
+    let place = 0;
+    for (let d = 0; d < strides.length; d++) place += strides[d] * index[before + d];
+    return place;
   };
+}
+
+/** Returns a reader of a tensor's elements by an index of a shape that the tensor broadcasts to. */
+export function reader(tensor: HostTensor): Reader {
+  const place = placeIn(tensor);
+  return index => tensor.values[place(index)];
+}
+
+/** Returns the functions that compute the numbers of values; null if only running the graph can. */
+function hostsOf(values: readonly (Value | null)[]): readonly (() => HostTensor)[] | null {
+  const hosts = values.flatMap(value => value?.host ?? []);
+  return hosts.length < values.length ? null : hosts;
 }
 
 /**
@@ -86,7 +120,50 @@ export function folded(
   shape: readonly number[],
   elementOf: (...reads: Reader[]) => Reader,
 ): Value['host'] {
-  const hosts = values.flatMap(value => value?.host ?? []);
-  if (hosts.length < values.length) return null;
-  return () => hostTensor(shape, elementOf(...hosts.map(host => reader(host()))));
+  const hosts = hostsOf(values);
+  return hosts && (() => hostTensor(shape, elementOf(...hosts.map(host => reader(host())))));
+}
+
+/**
+ * Like `folded`, for elements that follow from the elements of the values at the same position. It goes through
+ * whole rows, which is many times as fast: masks have S × S elements.
+ * @param apply must not keep the numbers, which change.
+ */
+export function foldedElements(
+  values: readonly (Value | null)[],
+  shape: readonly number[],
+  apply: (numbers: readonly number[]) => number,
+): Value['host'] {
+  const hosts = hostsOf(values);
+  return (
+    hosts &&
+    (() => ({
+      shape,
+      values: elementsOf(
+        hosts.map(host => host()),
+        shape,
+        apply,
+      ),
+    }))
+  );
+}
+
+function elementsOf(
+  operands: readonly HostTensor[],
+  shape: readonly number[],
+  apply: (numbers: readonly number[]) => number,
+): Float64Array {
+  const elements = zeros(shape);
+  const size = shape.at(-1) ?? 1;
+  const places = operands.map(placeIn);
+  const steps = operands.map(operand => Number((operand.shape.at(-1) ?? 1) !== 1));
+  const numbers = operands.map(() => 0);
+  forEachIndex(shape.slice(0, -1), elements.length / (size || 1), (index, row) => {
+    const starts = places.map(place => place([...index, 0]));
+    for (let i = 0; i < size; i++) {
+      for (let m = 0; m < operands.length; m++) numbers[m] = operands[m].values[starts[m] + i * steps[m]];
+      elements[row * size + i] = apply(numbers);
+    }
+  });
+  return elements;
 }

@@ -4,7 +4,7 @@ import { broadcastShapes } from '../../../../../ir/tensor/shape.ts';
 import type { Draft } from '../../draft.ts';
 import type { ElementType } from '../../file/element-type.ts';
 import type { NodeCall, OnnxOperator, SingleOperator } from '../../node-call.ts';
-import { folded, type HostTensor, type Value } from '../../value.ts';
+import { foldedElements, type HostTensor, type Value } from '../../value.ts';
 
 /** Computes an element of the result from the elements of the inputs at the same position. */
 type Apply = (numbers: readonly number[], call: NodeCall) => number;
@@ -76,12 +76,7 @@ export function elementwise(
     const type = result(call);
     const shape = shapeFrom(call);
     const inputs = alignedInputs(call);
-    const numbers =
-      apply &&
-      folded(inputs, shape, (...reads) => index => {
-        const own = reads.map(read => read(index));
-        return asElement(type, apply(own, call));
-      });
+    const numbers = apply && foldedElements(inputs, shape, own => asElement(type, apply(own, call)));
     return {
       ...{ type, shape },
       fold: numbers && (() => asElements(type, numbers())),

@@ -35,7 +35,7 @@ export function staticRows(
   call: NodeCall,
   at: Value,
   outer: readonly number[],
-  numbers: readonly number[] | null = staticNumbers(at),
+  numbers: ArrayLike<number> | null = staticNumbers(at),
 ): number[] | null {
   if (!numbers) return null;
   const places = elementCount(at.shape.slice(0, -1));

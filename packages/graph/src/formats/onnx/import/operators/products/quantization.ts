@@ -36,7 +36,7 @@ function conversion(
   const { draft } = call;
   const { shape, tensor } = call.input(0);
   const [scales, zeros] = [call.input(1), call.optional(2)];
-  const [known, zps] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : []];
+  const [known, zps] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : new Float64Array()];
   const isF8 = quantized.kind === 'float';
   const division = namedType(call, 'precision') ?? scales.type;
   // The graph's operations support only 8 bits and f32. Its Quantize rounds x / scale + zero point, which
@@ -51,9 +51,9 @@ function conversion(
     const isChannel = known.length > 1;
     const axis = isChannel ? call.axis(call.int('axis', 1), shape.length) : 0;
     const attributes: Attributes = {
-      ...{ qtype: isChannel ? 'per_channel' : 'per_tensor', axis, scales: known },
+      ...{ qtype: isChannel ? 'per_channel' : 'per_tensor', axis, scales: [...known] },
       // 8-bit floats have no zero points.
-      ...(!isF8 && zps.length > 0 && { zps }),
+      ...(!isF8 && zps.length > 0 && { zps: [...zps] }),
     };
     if (kind === 'Quantize') return draft.op(kind, [draft.cast(tensor(), 'f32')], attributes, dtype);
     return draft.cast(draft.op(kind, [tensor()], attributes, 'f32'), dtype);
