@@ -155,6 +155,18 @@ describe('is as in onnxruntime:', () => {
         ...[grid('u8', [1], 7), grid('u8', [1], 128), draw(4)],
       ],
     },
+    'a product whose factors have their rows first': {
+      ...{
+        op: 'FusedMatMul',
+        attributes: { transBatchA: int(1), transBatchB: int(1), alpha: { float: 0.5 } },
+      },
+      inputs: [draw(3, 2, 4), draw(4, 2, 5)],
+    },
+    'a product whose factors have their rows first, and are then transposed': {
+      ...{ op: 'FusedMatMul' },
+      attributes: { transBatchA: int(1), transA: int(1), transBatchB: int(1), transB: int(1) },
+      inputs: [draw(4, 2, 2, 3), draw(5, 2, 2, 4)],
+    },
     'a row that a product would turn, were it a matrix': {
       ...{ op: 'FusedMatMul', attributes: { transA: int(1), transB: int(1) } },
       inputs: [draw(4), draw(3, 4)],

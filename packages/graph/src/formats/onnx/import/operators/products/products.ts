@@ -26,30 +26,46 @@ const flagsOf = (call: NodeCall) => ({
 });
 
 /** alpha · A·B. */
-function scaledProduct(call: NodeCall, flags: ReturnType<typeof flagsOf>): LogicalTensor {
-  const product = call.draft.op('MatMul', [call.input(0).tensor(), call.input(1).tensor()], flags);
-  return scaled(call, product, call.float('alpha', 1));
+function scaledProduct(
+  call: NodeCall,
+  operands: readonly [LogicalTensor, LogicalTensor],
+  flags: ReturnType<typeof flagsOf>,
+): LogicalTensor {
+  return scaled(call, call.draft.op('MatMul', operands, flags), call.float('alpha', 1));
+}
+
+/** An operand of `FusedMatMul` as A·B needs it, and whether its last two dimensions are then transposed. */
+interface FusedOperand {
+  readonly shape: readonly number[];
+  readonly tensor: () => LogicalTensor;
+  readonly isTransposed: boolean;
+}
+
+/** Input n, whose first dimension is moved before the last one if the attribute `transBatch…` says so. */
+function fusedOperand(call: NodeCall, n: 0 | 1): FusedOperand {
+  const { shape, tensor } = call.input(n);
+  const name = 'AB'.charAt(n);
+  const last = shape.length - 1;
+  // A tensor of rank 1 is already a row or a column, so it is not transposed.
+  const isTransposed = call.flag(`trans${name}`, false) && last > 0;
+  if (!call.flag(`transBatch${name}`, false) || last < 2) return { shape, tensor, isTransposed };
+  const order = [...shape.keys()].slice(1, last).concat(0, last);
+  const moved = (): LogicalTensor => call.draft.transpose(tensor(), order);
+  return { shape: order.map(d => shape[d]), tensor: moved, isTransposed };
 }
 
 /** com.microsoft's alpha · A·B, where A and B may be transposed. */
 export const fusedMatMul: OnnxOperator = call => {
-  const [a, b] = [call.input(0), call.input(1)];
-  // A tensor of rank 1 is already a row or a column, so it is not transposed.
-  const own = flagsOf(call);
-  const flags = {
-    transpose_a: own.transpose_a && a.shape.length > 1,
-    transpose_b: own.transpose_b && b.shape.length > 1,
-  };
-  if (call.flag('transBatchA', false) || call.flag('transBatchB', false))
-    call.refuse('transposes batch dimensions, which is not supported');
-  const transposedIf = (shape: readonly number[], isTransposed: boolean): number[] =>
+  const [a, b] = [fusedOperand(call, 0), fusedOperand(call, 1)];
+  const factorShape = ({ shape, isTransposed }: FusedOperand): number[] =>
     isTransposed ? [...shape.slice(0, -2), ...shape.slice(-2).reverse()] : [...shape];
-  const shape = productShape(
-    call,
-    transposedIf(a.shape, flags.transpose_a),
-    transposedIf(b.shape, flags.transpose_b),
+  const shape = productShape(call, factorShape(a), factorShape(b));
+  return result({ type: call.input(0).type, shape }, () =>
+    scaledProduct(call, [a.tensor(), b.tensor()], {
+      transpose_a: a.isTransposed,
+      transpose_b: b.isTransposed,
+    }),
   );
-  return result({ type: a.type, shape }, () => scaledProduct(call, flags));
 };
 
 function scaled({ draft }: NodeCall, tensor: LogicalTensor, factor: number): LogicalTensor {
@@ -63,7 +79,7 @@ export const gemm: SingleOperator = call => {
   const rows = a.shape[flags.transpose_a ? 1 : 0] ?? 0;
   const columns = b.shape[flags.transpose_b ? 0 : 1] ?? 0;
   return result({ type: a.type, shape: [rows, columns] }, () => {
-    const product = scaledProduct(call, flags);
+    const product = scaledProduct(call, [a.tensor(), b.tensor()], flags);
     const beta = call.float('beta', 1);
     const c = call.optional(2);
     return c && beta !== 0 ? call.draft.op('Add', [product, scaled(call, c.tensor(), beta)]) : product;
