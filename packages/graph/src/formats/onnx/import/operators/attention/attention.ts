@@ -2,6 +2,7 @@ import type { Attributes } from '../../../../../ir/schema/attribute.ts';
 import { omitUndefined } from '../../../../../ir/schema/omit-undefined.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
+import type { Draft } from '../../draft.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { hostTensor, type Value } from '../../value.ts';
@@ -44,10 +45,26 @@ export interface AttentionRequest {
   readonly align?: 'top-left' | 'bottom-right' | undefined;
 }
 
+/**
+ * Keys or values (B, H, S, D) without the repetition of each head for the query heads of its group, which
+ * exporters write as Reshape · Expand · Reshape.
+ */
+function withoutRepetition(draft: Draft, tensor: LogicalTensor): LogicalTensor {
+  const merge = draft.producerOf(tensor);
+  const expand = merge?.kind === 'StaticReshape' ? draft.producerOf(merge.inputs[0]) : undefined;
+  if (expand?.kind !== 'Expand') return tensor;
+  const [B, Hk, one, ...rest] = shapeOf(expand.inputs[0]);
+  const wide = shapeOf(expand.outputs[0]);
+  const isRepeated = one === 1 && `${wide}` === `${[B, Hk, wide[2], ...rest]}`;
+  const isMerged = rest.length === 2 && `${shapeOf(tensor).slice(2)}` === `${rest}`;
+  return isRepeated && isMerged ? draft.reshape(expand.inputs[0], [B, Hk, ...rest]) : tensor;
+}
+
 /** Adds attention as one operation; returns o in q's dtype. */
 export function attend({ draft }: NodeCall, request: AttentionRequest): LogicalTensor {
   const { q, k, v, mask, seqLensKv, sink, ...settings } = request;
-  const operands: Record<string, LogicalTensor> = { q, k, v };
+  const heads = { q, k: withoutRepetition(draft, k), v: withoutRepetition(draft, v) };
+  const operands: Record<string, LogicalTensor> = heads;
   if (mask) operands[mask.dtype === 'bool' ? 'mask' : 'bias'] = mask;
   if (seqLensKv) operands.seqLensKv = seqLensKv;
   if (sink) operands.sink = sink;
