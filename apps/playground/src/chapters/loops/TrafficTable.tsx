@@ -1,13 +1,14 @@
-import type { Traffic } from '../../logic/schedule/loop-order.ts';
+import { type Traffic, tilesMoved } from '../../logic/schedule/loop-order.ts';
 import { useText } from '../../text/TextProvider.tsx';
 
-const kinds: readonly (keyof Traffic)[] = ['loadsQ', 'loadsKv', 'loadsO', 'storesO'];
-const symbols: Readonly<Record<keyof Traffic, string>> = {
-  loadsQ: 'Q',
-  loadsKv: 'K V',
-  loadsO: 'O',
-  storesO: 'O',
-};
+/** The rows: a load of K and V moves a tile of each. */
+const rows = [
+  { name: 'loadsQ', kind: 'loadsQ', symbol: 'Q' },
+  { name: 'loadsK', kind: 'loadsKv', symbol: 'K' },
+  { name: 'loadsV', kind: 'loadsKv', symbol: 'V' },
+  { name: 'loadsO', kind: 'loadsO', symbol: 'O' },
+  { name: 'storesO', kind: 'storesO', symbol: 'O' },
+] as const;
 
 /** Tiles moved so far and in all. */
 export function TrafficTable(props: {
@@ -19,8 +20,6 @@ export function TrafficTable(props: {
   const { label, now, total, n } = props;
   const { loops: text } = useText();
   const most = n * n;
-  const all = (traffic: Traffic | null): number =>
-    kinds.reduce((sum, kind) => sum + (traffic?.[kind] ?? 0), 0);
   return (
     <table className="traffic" aria-label={label}>
       <thead>
@@ -31,9 +30,9 @@ export function TrafficTable(props: {
         </tr>
       </thead>
       <tbody>
-        {kinds.map(kind => (
-          <tr key={kind} data-symbol={symbols[kind]}>
-            <th scope="row">{text.traffic[kind]}</th>
+        {rows.map(({ name, kind, symbol }) => (
+          <tr key={name} data-symbol={symbol}>
+            <th scope="row">{text.traffic[name]}</th>
             <td>
               <span className="track">
                 <span
@@ -53,9 +52,9 @@ export function TrafficTable(props: {
           <th scope="row">{text.together}</th>
           <td>
             <span className="track empty" />
-            <span className="mono">{all(now)}</span>
+            <span className="mono">{now ? tilesMoved(now) : 0}</span>
           </td>
-          <td className="mono">{all(total)}</td>
+          <td className="mono">{tilesMoved(total)}</td>
         </tr>
       </tfoot>
     </table>

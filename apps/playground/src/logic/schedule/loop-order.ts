@@ -6,6 +6,7 @@ export type LoopOrder = 'inner-product' | 'outer-product';
 /** Tiles moved between slow and fast memory. */
 export interface Traffic {
   readonly loadsQ: number;
+  /** Loads of a tile of k together with the same tile of v: two tiles each. */
   readonly loadsKv: number;
   readonly loadsO: number;
   readonly storesO: number;
@@ -60,4 +61,9 @@ export function visits(order: LoopOrder, n: number, slots = 0): Visit[] {
 /** The traffic of a whole schedule. */
 export function totalTraffic(order: LoopOrder, n: number, slots = 0): Traffic {
   return visits(order, n, slots).at(-1)?.traffic ?? none;
+}
+
+/** All tiles of a traffic, in either direction. */
+export function tilesMoved({ loadsQ, loadsKv, loadsO, storesO }: Traffic): number {
+  return loadsQ + 2 * loadsKv + loadsO + storesO;
 }

@@ -1,4 +1,4 @@
-import type { Traffic } from './loop-order.ts';
+import { type Traffic, tilesMoved } from './loop-order.ts';
 
 /** A device, by the numbers of its data sheet. */
 export interface Device {
@@ -16,10 +16,9 @@ export function flops(n: number, tile: number, d: number): number {
   return n * n * 4 * tile * tile * d;
 }
 
-/** Bytes of a schedule: a tile of q or o has tile × d elements, a tile of k and v together twice that. */
+/** Bytes of a schedule: a tile has tile × d elements. */
 export function bytesMoved(traffic: Traffic, tile: number, d: number, bytesPerElement: number): number {
-  const { loadsQ, loadsKv, loadsO, storesO } = traffic;
-  return (loadsQ + 2 * loadsKv + loadsO + storesO) * tile * d * bytesPerElement;
+  return tilesMoved(traffic) * tile * d * bytesPerElement;
 }
 
 /**

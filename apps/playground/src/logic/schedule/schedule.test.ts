@@ -1,6 +1,6 @@
 import { attainable } from '@tilewise/device-report';
 import { describe, expect, it } from 'vitest';
-import { totalTraffic, visits } from './loop-order.ts';
+import { tilesMoved, totalTraffic, visits } from './loop-order.ts';
 import { bytesMoved, flops, naiveBytesMoved } from './roofline.ts';
 
 describe('loop orders', () => {
@@ -22,6 +22,12 @@ describe('loop orders', () => {
       expect(saved).toBe(n - 1);
     }
     expect(totalTraffic('outer-product', n, n).storesO).toBe(totalTraffic('inner-product', n).storesO);
+  });
+
+  it('move three tiles a visit with keys outside, and two with queries outside', () => {
+    const n = 8;
+    expect(tilesMoved(totalTraffic('outer-product', n)) - 2 * n).toBe(3 * n * n);
+    expect(tilesMoved(totalTraffic('inner-product', n)) - 3 * n).toBe(2 * n * n);
   });
 
   it('visit every pair of tiles once', () => {

@@ -5,7 +5,7 @@ export const loops: Text['loops'] = {
     'Jede Query-Kachel muss auf jede Key-Kachel treffen. Der schnelle Speicher fasst von beiden je eine, also muss etwas immer wieder geladen werden. Liegt die Schleife über die Queries außen, sind das K und V. Liegt die Schleife über die Keys außen, sind es Q und die unfertigen Ausgaben, die außerdem zurückgeschrieben werden müssen.',
   side: 'Zwei Reihenfolgen nebeneinander',
   sideWhy:
-    'Das Gitter ist die n × n-Matrix der Paare. Um das Gitter herum liegen die Kacheln im langsamen Speicher. Blaue Kacheln werden geladen, orange gespeichert, violette bleiben im schnellen Speicher.',
+    'Das Gitter ist die n × n-Matrix der Paare. Um das Gitter herum liegen die Kacheln im langsamen Speicher. Blaue Kacheln werden geladen, orange gespeichert, violette bleiben im schnellen Speicher. Alle Ausgaben beginnen als Nullen im langsamen Speicher, also zählt auch ihr erstes Laden. Ein GPU-Kernel beginnt stattdessen mit Nullen in Registern und spart diese n Ladevorgänge.',
   tiles: 'Kacheln (n)',
   slots: 'Ausgabeplätze im schnellen Speicher',
   orders: {
@@ -18,7 +18,13 @@ export const loops: Text['loops'] = {
   soFar: 'bisher',
   inAll: 'insgesamt',
   together: 'Summe',
-  traffic: { loadsQ: 'Q laden', loadsKv: 'K, V laden', loadsO: 'O laden', storesO: 'O speichern' },
+  traffic: {
+    loadsQ: 'Q laden',
+    loadsK: 'K laden',
+    loadsV: 'V laden',
+    loadsO: 'O laden',
+    storesO: 'O speichern',
+  },
   outputStays:
     'Eine Ausgabe bleibt im schnellen Speicher, bis ihre Zeile fertig ist: einmal geladen, einmal gespeichert.',
   everyVisit: 'Jeder Besuch lädt eine unfertige Ausgabe und speichert sie wieder.',

@@ -2,10 +2,10 @@ import { counted } from '../counted.ts';
 
 export const loops = {
   intro:
-    'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something must be loaded again and again. If the outer loop runs over queries, K and V are loaded repeatedly. If it runs over keys, Q and the unfinished outputs are, and the outputs must be written back as well.',
+    'Every tile of queries must meet every tile of keys. Fast memory holds one tile of each, so something must be loaded again and again. If the outer loop runs over queries, K and V are loaded repeatedly. If the outer loop runs over keys, Q and the unfinished outputs are loaded repeatedly, and the outputs must be written back as well.',
   side: 'Two orders, side by side',
   sideWhy:
-    'The grid is the n × n matrix of pairs. Around it lie the tiles in slow memory. Blue tiles are loaded, orange tiles are stored, and purple tiles stay in fast memory.',
+    'The grid is the n × n matrix of pairs. Around it lie the tiles in slow memory. Blue tiles are loaded, orange tiles are stored, and purple tiles stay in fast memory. All outputs begin as zeros in slow memory, so their first loads count as well. A GPU kernel begins with zeros in registers instead, and saves these n loads.',
   tiles: 'Tiles (n)',
   slots: 'Output slots in fast memory',
   orders: {
@@ -18,7 +18,13 @@ export const loops = {
   soFar: 'so far',
   inAll: 'in total',
   together: 'Total',
-  traffic: { loadsQ: 'Q loads', loadsKv: 'K, V loads', loadsO: 'O loads', storesO: 'O stores' },
+  traffic: {
+    loadsQ: 'Q loads',
+    loadsK: 'K loads',
+    loadsV: 'V loads',
+    loadsO: 'O loads',
+    storesO: 'O stores',
+  },
   outputStays: 'An output stays in fast memory until its row is done: it is loaded once and stored once.',
   everyVisit: 'Every visit loads an unfinished output and stores it again.',
   someStay: (slots: number, n: number): string =>
