@@ -1,6 +1,6 @@
 import { cellName, type InstructionDef, indices, type Machine } from './machine.ts';
 import type { Fault } from './program/fault.ts';
-import type { IndexExpr, LineError, Operand, Program, Statement } from './program/program.ts';
+import type { IndexExpr, LineError, Operand, Program, Span, Statement } from './program/program.ts';
 
 /** Values of the registers and of DRAM, by name; a cell or register without a value is absent. */
 export interface MachineState<V> {
@@ -55,7 +55,7 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
   const variables = new Map<string, number>(machine.n === undefined ? [] : [['n', machine.n]]);
   const indexOf = ({ variable, add }: IndexExpr): number =>
     add + (variable === null ? 0 : (variables.get(variable) ?? 0));
-  const fail = (line: number, fault: Fault): LineError => ({ line, column: 1, length: 1, fault });
+  const fail = (at: Span, fault: Fault): LineError => ({ ...at, fault });
 
   const execute = (statement: Statement): LineError | null => {
     if (statement.kind === 'loop') {
@@ -66,12 +66,12 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
         const error = executeAll(statement.body);
         if (error) return error;
         if (steps.length === before && ++idle > maxSteps)
-          return fail(statement.line, { kind: 'too-long', most: maxSteps });
+          return fail(statement.at, { kind: 'too-long', most: maxSteps });
       }
       return null;
     }
-    const { line } = statement;
-    if (steps.length >= maxSteps) return fail(line, { kind: 'too-long', most: maxSteps });
+    const { at } = statement;
+    if (steps.length >= maxSteps) return fail(at, { kind: 'too-long', most: maxSteps });
     const def = machine.instructions.find(({ name }) => name === statement.name);
     if (!def)
       throw new Error(
@@ -79,12 +79,18 @@ export function runProgram<V>({ statements }: Program, machine: Machine<V>): Run
       );
     const places = statement.operands.map(operand => placeOf(operand, indexOf));
     const outside = places.find((place, n) => isCell(statement.operands[n]) && !isInside(machine, place));
-    if (outside !== undefined) return fail(line, { kind: 'cell-outside', cell: outside });
+    if (outside !== undefined) return fail(at, { kind: 'cell-outside', cell: outside });
     const before = steps.at(-1) ?? { state: start, counts: none };
     const outcome = step(def, places, before.state);
-    if ('empty' in outcome) return fail(line, { kind: 'empty', place: outcome.empty });
+    if ('empty' in outcome) return fail(at, { kind: 'empty', place: outcome.empty });
     const text = `${def.name} ${places.join(', ')}`;
-    steps.push({ line, text, before: before.state, ...outcome, counts: counted(before.counts, def) });
+    steps.push({
+      line: at.line,
+      text,
+      before: before.state,
+      ...outcome,
+      counts: counted(before.counts, def),
+    });
     return null;
   };
   const executeAll = (all: readonly Statement[]): LineError | null => {

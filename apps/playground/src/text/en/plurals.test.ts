@@ -34,7 +34,7 @@ it.each([
   [home.model.map(1), 'after 1 step,'],
   [graph.run.neverStored(1), '1 tensor never stored'],
   [doctor.finished(1), '1 measurement.'],
-  [bench.faults['index-count'](index), '‘x’ has 1 index, got 2'],
+  [bench.faults['index-count'](index), '‘x’ has 1 index, not 2'],
 ])('says “%s”', (said, wanted) => {
   expect(said).toContain(wanted);
 });

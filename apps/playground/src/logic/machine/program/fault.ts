@@ -13,6 +13,7 @@ export type Fault =
       readonly wanted: number;
       readonly got: number;
     }
+  | { readonly kind: 'no-comma'; readonly usage: string }
   /** The register is where the cell belongs, and the cell where the register belongs. */
   | { readonly kind: 'swapped-operands'; readonly usage: string; readonly corrected: string }
   | { readonly kind: 'cell-as-register'; readonly instruction: string; readonly written: string }

@@ -14,15 +14,18 @@ const inEnglish = ({ fault }: LineError): string => say(fault, en.bench.faults);
 describe('a program that is wrong', () => {
   it.each([
     ['LAOD a[0][0], R0', 1, 'there is no instruction ‘LAOD’; did you mean LOAD?'],
-    ['LOAD a[0][0]', 6, 'LOAD src, Rd takes 2 operands, got 1'],
+    ['LOAD a[0][0]', 6, 'LOAD src, Rd takes 2 operands, not 1'],
+    ['LOAD a[0][0] R0', 6, 'put a comma between operands: LOAD src, Rd'],
+    ['LOAD a[ 0 ][0]', 6, 'LOAD src, Rd takes 2 operands, not 1'],
     ['LOAD a[0][2], R0', 6, 'index 2 is outside 0 to 1'],
     ['LOAD d[0][0], R0', 6, 'there is no ‘d’ in DRAM, which holds a, b, c'],
     ['LOAD R0, R1', 6, 'there must be a cell of DRAM here, such as a[0][0], not ‘R0’'],
+    ['LOAD R9, a[0][0]', 6, 'there must be a cell of DRAM here, such as a[0][0], not ‘R9’'],
     ['LOAD q, R0', 6, 'there must be a cell of DRAM here, such as a[0][0], not ‘q’'],
     ['LOAD a[0][], R0', 6, 'there must be an index here, such as 0, i or n-1, not ‘’'],
-    ['LOAD a[0], R0', 6, '‘a’ has 2 indices, got 1'],
+    ['LOAD a[0], R0', 6, '‘a’ has 2 indices, not 1'],
     ['LOAD a[0][0], R3', 15, 'there is no register ‘R3’; this machine has R0, R1, R2'],
-    ['MAC_Z R1, R0, R2', 7, 'the multiplier reads R0 here, got R1: MAC_Z R0, R1, Rd'],
+    ['MAC_Z R1, R0, R2', 7, 'the multiplier reads R0 here, not R1: MAC_Z R0, R1, Rd'],
     ['STORE a[0][0], c[0][0]', 7, 'STORE works on registers; LOAD ‘a[0][0]’ into one first'],
     ['LOAD R0, a[0][0]', 6, 'the operands are swapped: write LOAD a[0][0], R0 (LOAD src, Rd)'],
     ['STORE c[0][0], R2', 7, 'the operands are swapped: write STORE R2, c[0][0] (STORE Rs, dst)'],
@@ -39,10 +42,19 @@ describe('a program that is wrong', () => {
     expect(errorsOf('LOAD a00, R0\nNOPE\n\n; a comment\nLOAD').map(({ line }) => line)).toEqual([2, 5]);
   });
 
-  it('stops where an empty register is read', () => {
-    const run = runProgram(parseProgram('LOAD a00, R0\nMAC_Z R0, R1, R2', machine), machine);
+  it('lists the errors in the order of lines', () => {
+    expect(errorsOf('FOR i = 0 TO 1\nNOPE').map(({ line }) => line)).toEqual([1, 2]);
+  });
+
+  it('stops where an empty register is read, and marks the whole instruction', () => {
+    const run = runProgram(parseProgram('LOAD a00, R0\n  MAC_Z R0, R1, R2 ; s', machine), machine);
     expect(run.steps).toHaveLength(1);
-    expect(run.error).toMatchObject({ line: 2, fault: { kind: 'empty', place: 'R1' } });
+    expect(run.error).toMatchObject({
+      line: 2,
+      column: 3,
+      length: 16,
+      fault: { kind: 'empty', place: 'R1' },
+    });
   });
 });
 

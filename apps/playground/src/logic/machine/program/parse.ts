@@ -23,7 +23,6 @@ class LineFault extends Error {
 interface OpenLoop {
   readonly loop: Omit<Statement & { kind: 'loop' }, 'body' | 'kind'>;
   readonly body: Statement[];
-  readonly at: Word;
 }
 
 /**
@@ -42,16 +41,17 @@ export function parseProgram<V>(text: string, machine: Machine<V>): Program {
     const into = open.at(-1)?.body ?? top;
     try {
       const head = wordAt(code, /\S+/);
+      const at = { line, column: head.column, length: code.trim().length };
       const keyword = head.text.toUpperCase();
       if (keyword === 'FOR') {
-        open.push({ loop: { line, ...parseLoop(code, machine, open) }, body: [], at: head });
+        open.push({ loop: { at, ...parseLoop(code, machine, open) }, body: [] });
       } else if (keyword === 'END') {
         const closed = open.pop();
         if (!closed) throw new LineFault(head, { kind: 'end-without-for' });
         const outer = open.at(-1)?.body ?? top;
         outer.push({ kind: 'loop', ...closed.loop, body: closed.body });
       } else {
-        into.push({ kind: 'instruction', line, ...parseInstruction(code, head, machine, open) });
+        into.push({ kind: 'instruction', at, ...parseInstruction(code, head, machine, open) });
       }
     } catch (error) {
       if (!(error instanceof LineFault)) throw error;
@@ -59,10 +59,8 @@ export function parseProgram<V>(text: string, machine: Machine<V>): Program {
       errors.push({ line, column, length: Math.max(1, at.length), fault: error.fault });
     }
   });
-  for (const { loop, at } of open) {
-    errors.push({ line: loop.line, column: at.column, length: 3, fault: { kind: 'for-without-end' } });
-  }
-  return { statements: top, errors };
+  for (const { loop } of open) errors.push({ ...loop.at, fault: { kind: 'for-without-end' } });
+  return { statements: top, errors: errors.sort((a, b) => a.line - b.line) };
 }
 
 function wordAt(code: string, pattern: RegExp): Word {
@@ -104,6 +102,9 @@ function parseInstruction<V>(
   }
   const words = splitOperands(code, head.column - 1 + head.text.length);
   if (words.length !== def.operands.length) {
+    const joined = words.find(({ text }) => /\S\s+\S/.test(text.replace(/\[[^\]]*\]/g, '[]')));
+    if (joined && words.length < def.operands.length)
+      throw new LineFault(joined, { kind: 'no-comma', usage: usage(def) });
     const where = words.at(-1) ?? head;
     const counts = { wanted: def.operands.length, got: words.length };
     throw new LineFault(where, { kind: 'operand-count', usage: usage(def), ...counts });
@@ -179,6 +180,9 @@ function parseCell<V>(word: Word, machine: Machine<V>, open: readonly OpenLoop[]
     throw new LineFault(word, { kind: 'no-cell', written: word.text, example: example(machine) });
   const [, written = '', indices = ''] = parts;
   const region = memory.find(({ name }) => name.toLowerCase() === written.toLowerCase());
+  // A name without brackets, such as R9, may be meant as a register.
+  if (!region && !indices.startsWith('['))
+    throw new LineFault(word, { kind: 'no-cell', written: word.text, example: example(machine) });
   if (!region) throw new LineFault(word, { kind: 'unknown-region', written, names });
   // c01 is short for c[0][1].
   const texts = indices.startsWith('[')

@@ -11,17 +11,24 @@ export type Operand =
   | { readonly kind: 'register'; readonly name: string }
   | { readonly kind: 'cell'; readonly region: string; readonly index: readonly IndexExpr[] };
 
-/** One line of a program that does something. Lines are counted from 1. */
+/** A part of a line. Lines and columns are counted from 1. */
+export interface Span {
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+}
+
+/** One line of a program that does something. */
 export type Statement =
   | {
       readonly kind: 'instruction';
-      readonly line: number;
+      readonly at: Span;
       readonly name: string;
       readonly operands: readonly Operand[];
     }
   | {
       readonly kind: 'loop';
-      readonly line: number;
+      readonly at: Span;
       readonly variable: string;
       readonly from: IndexExpr;
       readonly to: IndexExpr;
@@ -30,15 +37,12 @@ export type Statement =
       readonly body: readonly Statement[];
     };
 
-/** A fault in a line, and its position. Columns are counted from 1. */
-export interface LineError {
-  readonly line: number;
-  readonly column: number;
-  readonly length: number;
+/** A fault in a line, and its position. */
+export interface LineError extends Span {
   readonly fault: Fault;
 }
 
-/** A parsed program. If there are errors, `statements` are the lines without errors. */
+/** A parsed program. If there are errors, `statements` are the lines without errors; errors are in the order of lines. */
 export interface Program {
   readonly statements: readonly Statement[];
   readonly errors: readonly LineError[];

@@ -82,6 +82,7 @@ export const bench: Text['bench'] = {
     'unknown-instruction': ({ written, near, names }) =>
       `Den Befehl „${written}“ gibt es nicht; ${near ? `war ${near} gemeint?` : `diese Maschine hat ${names.join(', ')}`}`,
     'operand-count': ({ usage, wanted, got }) => `${usage} hat ${wanted} Operanden, hier sind es ${got}`,
+    'no-comma': ({ usage }) => `Zwischen Operanden steht ein Komma: ${usage}`,
     'swapped-operands': ({ usage, corrected }) =>
       `Die Operanden sind vertauscht: Schreibe ${corrected} (${usage})`,
     'cell-as-register': ({ instruction, written }) =>

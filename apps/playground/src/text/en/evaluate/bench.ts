@@ -43,7 +43,7 @@ export const bench = {
   showSolution: 'Show a solution',
   fullTrace: 'The full trace of this program',
   traffic: (reads: number, writes: number): string =>
-    `It takes ${counted(reads, 'read', 'reads')} and ${counted(writes, 'write', 'writes')} of DRAM.`,
+    `The program takes ${counted(reads, 'read', 'reads')} and ${counted(writes, 'write', 'writes')} of DRAM.`,
   bestKnown: (cycles: number, known: number): string =>
     cycles < known
       ? `The best program that we know takes ${known} cycles: you have beaten it.`
@@ -65,7 +65,7 @@ export const bench = {
   replaces: 'It replaces your program.',
   startOver: 'Start over',
   restore: 'Restore the replaced program',
-  needsRegisters: (n: number): string => `It needs a machine with ${n} registers.`,
+  needsRegisters: (n: number): string => `The program needs a machine with ${n} registers.`,
   trace: 'Trace',
   solutionTrace: 'Trace of the solution',
   step: 'Step',
@@ -83,19 +83,20 @@ export const bench = {
   faults: {
     'unknown-instruction': ({ written, near, names }) =>
       `there is no instruction ‘${written}’; ${near ? `did you mean ${near}?` : `this machine has ${names.join(', ')}`}`,
-    'operand-count': ({ usage, wanted, got }) => `${usage} takes ${wanted} operands, got ${got}`,
+    'operand-count': ({ usage, wanted, got }) => `${usage} takes ${wanted} operands, not ${got}`,
+    'no-comma': ({ usage }) => `put a comma between operands: ${usage}`,
     'swapped-operands': ({ usage, corrected }) => `the operands are swapped: write ${corrected} (${usage})`,
     'cell-as-register': ({ instruction, written }) =>
       `${instruction} works on registers; LOAD ‘${written}’ into one first`,
     'unknown-register': ({ written, names }) =>
       `there is no register ‘${written}’; this machine has ${names.join(', ')}`,
-    'wired-register': ({ wanted, got, usage }) => `the multiplier reads ${wanted} here, got ${got}: ${usage}`,
+    'wired-register': ({ wanted, got, usage }) => `the multiplier reads ${wanted} here, not ${got}: ${usage}`,
     'no-cell': ({ written, example }) =>
       `there must be a cell of DRAM here, such as ${example}, not ‘${written}’`,
     'unknown-region': ({ written, names }) =>
       `there is no ‘${written}’ in DRAM, which holds ${names.join(', ')}`,
     'index-count': ({ region, wanted, got }) =>
-      `‘${region}’ has ${counted(wanted, 'index', 'indices')}, got ${got}`,
+      `‘${region}’ has ${counted(wanted, 'index', 'indices')}, not ${got}`,
     'index-outside': ({ index, last }) => `index ${index} is outside 0 to ${last}`,
     'no-index': ({ written }) => `there must be an index here, such as 0, i or n-1, not ‘${written}’`,
     'no-variable': ({ written }) => `‘${written}’ is not a loop variable here`,
