@@ -11,10 +11,7 @@ export function WhyScale() {
   const { fixed, percent } = useNumbers();
   const [power, setPower] = useUrlNumber('d', 6, { min: 0, max: 8 });
   const d = 2 ** power;
-  const rows = useMemo(
-    () => ([false, true] as const).map(scaled => ({ scaled, ...peakedness(d, scaled) })),
-    [d],
-  );
+  const found = useMemo(() => peakedness(d), [d]);
   return (
     <div className="stack">
       <Slider
@@ -26,14 +23,16 @@ export function WhyScale() {
         onChange={setPower}
       />
       <dl className="scale-bars">
-        {rows.map(({ scaled, spread, largest }) => (
-          <div key={String(scaled)} data-scaled={scaled}>
-            <dt>{scaled ? text.scaled : text.unscaled}</dt>
+        {(['unscaled', 'scaled'] as const).map(name => (
+          <div key={name} data-scaled={name === 'scaled'}>
+            <dt>{text[name]}</dt>
             <dd>
               <span className="track">
-                <span className="bar" style={{ inlineSize: `${100 * largest}%` }} />
+                <span className="bar" style={{ inlineSize: `${100 * found[name].largest}%` }} />
               </span>
-              <span className="mono">{text.largest(percent(largest), fixed(spread, 1))}</span>
+              <span className="mono">
+                {text.largest(percent(found[name].largest), fixed(found[name].spread, 1))}
+              </span>
             </dd>
           </div>
         ))}
