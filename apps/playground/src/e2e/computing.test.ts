@@ -152,6 +152,9 @@ describe('a visitor who computes', () => {
     await page.getByText('12 measurements.').waitFor({ state: 'attached' });
     const shares = page.getByRole('region', { name: /^Prediction and measurement/ }).locator('tbody tr');
     expect(await shares.count()).toBe(12);
+    // WebGPU guarantees no subgroups, so it guarantees no size of a subgroup.
+    const sizes = page.getByRole('row', { name: /^subgroupMinSize/ });
+    expect(await sizes.getByRole('cell').last().textContent()).toBe('–');
 
     // Leaving the page, or the browser, loses nothing.
     await page.reload();

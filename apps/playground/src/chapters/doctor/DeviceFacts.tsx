@@ -9,8 +9,11 @@ export function DeviceFacts({ diagnosis }: { readonly diagnosis: DeviceReport['d
   const text = useChapterText('doctor');
   const { significant, bytes } = useNumbers();
   const { features, limits, variants } = diagnosis;
-  const value = (name: string, of: number): string =>
-    /Size$/.test(name) && of >= 1024 ? bytes(of) : significant(of, 12);
+  /** A limit with its unit; subgroup sizes are 0 where there are no subgroups. */
+  const value = (name: string, of: number): string => {
+    if (of === 0) return '–';
+    return /Size$/.test(name) && of >= 1024 ? bytes(of) : significant(of, 12);
+  };
   return (
     <Section id="device" title={text.device}>
       <p>{text.deviceAbout}</p>
