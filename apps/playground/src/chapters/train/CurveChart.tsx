@@ -10,8 +10,10 @@ export function CurveChart(props: {
   readonly past: readonly (readonly number[])[];
   readonly heldOut: readonly (readonly [step: number, value: number])[];
   readonly top?: number;
+  /** Writes the values of the vertical axis. */
+  readonly format?: (value: number) => string;
 }) {
-  const { title, steps, values, past, heldOut, top } = props;
+  const { title, steps, values, past, heldOut, top, format } = props;
   const options = useCallback(
     (plot: Plot) => {
       const points = (run: readonly number[]): [number, number][] => run.map((value, n) => [n + 1, value]);
@@ -19,7 +21,11 @@ export function CurveChart(props: {
         height: 240,
         marginLeft: 44,
         x: { label: steps, domain: [1, Math.max(20, values.length, ...past.map(run => run.length))] },
-        y: { label: null, grid: true, zero: true, ticks: 5, ...(top !== undefined && { domain: [0, top] }) },
+        y: {
+          ...{ label: null, grid: true, zero: true, ticks: 5 },
+          ...(top !== undefined && { domain: [0, top] }),
+          ...(format && { tickFormat: (value: number) => format(value) }),
+        },
         marks: [
           ...past.map(run => plot.line(points(run), { stroke: 'var(--line-strong)', strokeWidth: 3 })),
           plot.line(points(values), { stroke: 'var(--accent)', strokeWidth: 1.6 }),
@@ -27,7 +33,7 @@ export function CurveChart(props: {
         ],
       };
     },
-    [values, past, heldOut, steps, top],
+    [values, past, heldOut, steps, top, format],
   );
   return <ChartFigure title={title} options={options} />;
 }

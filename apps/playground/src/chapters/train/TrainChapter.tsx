@@ -133,6 +133,7 @@ function Progress(props: {
           past={[]}
           heldOut={heldOutAccuracy}
           top={1}
+          format={numbers.percent}
         />
       </div>
       <p className="note" role="status">

@@ -2,8 +2,8 @@ import { counted } from '../counted.ts';
 
 export const train = {
   intro: [
-    'Nobody tells a model what to attend to: it learns that. Here a small transformer starts with random weights, and this page trains it. Every step runs a forward graph, the gradient graph derived from it, and AdamW. Both directions use flash attention: one kernel forward and three backward, as in the chapter *Backward*.',
-    'The first task cannot be solved without attention. The model sees pairs of a letter and a digit, and then the letters again in another order: which digit belongs to each? Watch the loss. In about fifty steps it falls to 2.3, which is the loss of guessing. Then it only creeps down, until one head finds out where to look. From there it falls to almost nothing.',
+    'Nobody tells a model what to attend to: the model finds out by itself. Here a small transformer starts with random weights, and this page trains it. Every step runs a forward graph, the gradient graph derived from it, and AdamW. Both directions use flash attention: one kernel forward and three backward, as in the chapter *Backward*.',
+    'The first task cannot be solved without attention. The model sees pairs of a letter and a digit, and then the letters again in another order: which digit belongs to each? Watch the loss. In about fifty steps, the loss falls to 2.3, which is what guessing gives. Then the loss only creeps down, until one head finds out where to look. From there, the loss falls to almost nothing.',
   ],
   title: 'Train a transformer',
   task: 'Task',
@@ -37,8 +37,8 @@ export const train = {
   starting: 'Getting ready…',
   failed: 'Training failed:',
   step: 'Step',
-  loss: 'Loss',
-  accuracy: 'Accuracy',
+  loss: 'Loss, mean of 10 steps',
+  accuracy: 'Accuracy, mean of 10 steps',
   perStep: 'One step',
   parameters: 'Parameters',
   lossCurve: 'Loss: of each step (line) and on held-out sequences (points)',
@@ -49,7 +49,7 @@ export const train = {
       : `From step ${write(alike + 1)} on, the losses differ from those of the previous run: engines round differently.`,
   looksAt: 'What it looks at',
   looksAtWhy:
-    'Each picture is a head. It has a row for each token, and its colour is strong where the token looks. At first, every token looks everywhere. In the recall task, look for the head in which a repeated letter finds the digit that followed it the first time.',
+    'Each picture is a head. The picture has a row for each token, and its colour is strong where the token looks. At first, every token looks everywhere. In the recall task, look for the head in which a repeated letter finds the digit that followed it the first time.',
   head: (layer: number, head: number): string => `Layer ${layer}, head ${head}`,
   moment: 'When',
   afterSteps: (steps: number, write: (value: number) => string): string =>
