@@ -49,7 +49,7 @@ describe('a visitor who writes kernels', () => {
     await open('delta');
     await write(solutionOf('delta').replace('sum += dO', 'sum += missing'));
     await run();
-    await told('It does not compile.');
+    await told('The program does not compile.');
     await told(/^Line 7: unresolved value 'missing'/);
     await site.page.locator('.cm-lintRange-error', { hasText: 'missing' }).waitFor();
   });

@@ -112,7 +112,7 @@ export const doctor = {
   copyJson: 'Copy as JSON',
   saveJson: 'Save as JSON',
   openIssue: 'Open an issue',
-  copied: { yes: 'Copied.', no: 'The browser did not allow it. The text is below.' },
+  copied: { yes: 'Copied.', no: 'The browser did not allow the copy. The text is below.' },
   markdown: 'As Markdown',
   json: 'As JSON',
   compare: 'Compare two reports',

@@ -31,7 +31,7 @@ export const graph = {
   partitions: 'Partitions',
   computed: 'Results of all operations',
   stored: 'Of these, stored',
-  keys: 'Arrow keys walk from operation to operation; +, − and 0 zoom; so do Ctrl with the wheel, and two fingers.',
+  keys: 'The arrow keys walk from operation to operation. To zoom, press +, − or 0, turn the wheel while you hold Ctrl, or use two fingers.',
   layingOut: 'Laying the graph out…',
   partOfGraph: (drawn: number, all: number): string =>
     `The graph has ${all} operations. The picture shows the ${drawn} nearest to the chosen one. These are its partitions by kind; click a kind to see its next partition:`,
@@ -51,13 +51,13 @@ export const graph = {
   chooseFile: 'Choose a file…',
   leaveFile: 'Back to the graph of attention',
   saveFile: 'Save this graph',
-  unreadable: 'This page cannot read a graph from this file.',
+  unreadable: 'This page cannot read a graph from this file:',
   unreadableHint:
     'A graph file is a JSON object with version, engine_kind, fpmath_mode and graph, a list of operations. oneDNN writes one with ONEDNN_GRAPH_DUMP=graph.',
   run: {
     title: 'Run it',
     about:
-      'Compiles each partition and runs it on random numbers, then does the same with every operation by itself. Both must give the same results.',
+      'The page compiles each partition and runs it on random numbers. Then it does the same with every operation by itself. Both must give the same results.',
     start: 'Run the graph',
     stop: 'Stop',
     running: 'Running…',
@@ -68,7 +68,7 @@ export const graph = {
     same: (difference: string): string =>
       `Both give the same results, to within ${difference} of the largest number.`,
     singleSkipped:
-      'Running it operation by operation would take too long here, so there is nothing to compare with.',
+      'Running the graph operation by operation would take too long here, so there is nothing to compare with.',
     partitions: 'Partitions',
     kind: 'Kind',
     operations: 'Operations',

@@ -1,6 +1,6 @@
 export const attention = {
   intro:
-    'Attention needs the softmax weights for one thing only: to average the value vectors. So it need not keep them: each weight is computed, multiplied by its value vector, added to a running numerator, and forgotten.',
+    'Attention needs the softmax weights for one thing only: to average the value vectors. So no weight has to be kept: each is computed, multiplied by its value vector, added to a running numerator, and forgotten.',
   threeThings:
     "For each query we keep three things: the maximum $m$ so far, the denominator $d$, and the numerator, which is a vector. When a new key raises the maximum to $m'$, both sums are multiplied by $e^{m-m'}$. The division comes last, so one pass is enough.",
   stream: 'One query, all its keys',

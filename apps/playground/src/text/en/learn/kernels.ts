@@ -37,8 +37,10 @@ export const kernels = {
     'no-adapter': ({ message }) =>
       `The browser has WebGPU but gives no device. ${message || 'Perhaps its GPU is switched off.'} Chrome offers a software adapter when it is started with --enable-unsafe-swiftshader.`,
     compiler: ({ errors }) =>
-      errors.length === 1 ? 'It does not compile.' : `It does not compile: ${errors.length} errors.`,
-    refused: ({ message }) => `It compiles, but the device rejects it: ${message}`,
+      errors.length === 1
+        ? 'The program does not compile.'
+        : `The program does not compile: ${errors.length} errors.`,
+    refused: ({ message }) => `The program compiles, but the device rejects it: ${message}`,
     lost: ({ message }) =>
       `The device was lost. ${message} Your program is kept, and the next run opens a new device.`,
     hung: ({ seconds }) =>
@@ -98,7 +100,7 @@ export const kernels = {
     unit === 'tiles'
       ? `${counted(found, 'tile', 'tiles', write)} of ${array} read, ${write(most)} ${most === 1 ? 'is' : 'are'} enough`
       : `${counted(found, 'pass', 'passes', write)} over ${array}, ${write(most)} ${most === 1 ? 'is' : 'are'} enough`,
-  tooSlow: 'Right, but it reads more than it needs to, so it is not timed yet.',
+  tooSlow: 'Right, but the program reads more than it needs to, so its time is not measured yet.',
   times: { own: 'Yours', rival: 'Simple', best: 'Best known' },
   timesCaption: 'Time of one dispatch',
   ms: (time: string): string => `${time} ms`,

@@ -66,7 +66,7 @@ export const lab = {
     sink: {
       title: 'Sink',
       about:
-        'One more logit, without a value vector, takes its share: the weights of the keys may sum to less than one.',
+        'One more logit, without a value vector, takes its share, so the weights of the keys sum to less than one.',
       value: 'Logit of the sink',
     },
   } satisfies Record<LabMaskId, MaskText>,

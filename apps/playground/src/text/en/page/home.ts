@@ -42,7 +42,7 @@ export const home = {
   learn: 'Learn it',
   use: 'Use it',
   useIntro:
-    'Five lines, on your own GPU device if you already have one. There is no build step, and no dependency outside the library’s own packages. Dropout masks equal those of PyTorch bit for bit.',
+    'Five lines compute attention, on your own GPU device if you already have one. There is no build step, and no dependency outside the library’s own packages. Dropout masks equal those of PyTorch bit for bit.',
   install: 'Install',
   notOnNpm: 'The packages are not on npm yet. The documentation says how to install them from a clone.',
   code: 'Attention, forward',
