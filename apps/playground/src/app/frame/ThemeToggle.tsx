@@ -1,18 +1,25 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useFirstText } from '../../text/TextProvider.tsx';
 
 type Theme = 'light' | 'dark';
 
+const system = window.matchMedia('(prefers-color-scheme: dark)');
+
 function currentTheme(): Theme {
   const chosen = document.documentElement.dataset.theme;
   if (chosen === 'light' || chosen === 'dark') return chosen;
-  return window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  return system.matches ? 'dark' : 'light';
 }
 
 /** Switches between light and dark. Until the visitor chooses, the theme is the system's. */
 export function ThemeToggle() {
   const text = useFirstText();
   const [theme, setTheme] = useState(currentTheme);
+  useEffect(() => {
+    const follow = (): void => setTheme(currentTheme());
+    system.addEventListener('change', follow);
+    return () => system.removeEventListener('change', follow);
+  }, []);
   const other: Theme = theme === 'dark' ? 'light' : 'dark';
   const change = (): void => {
     document.documentElement.dataset.theme = other;
