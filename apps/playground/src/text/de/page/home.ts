@@ -16,7 +16,6 @@ export const home: FirstText['home'] = {
     naive: 'Scores gespeichert: n²',
     streaming: 'gestreamt: n',
     axisX: 'Wörter n',
-    axisY: 'Speicher',
     running: n => `Beide Verfahren rechnen mit ${n} Queries und Keys …`,
     result: (n, naive, streaming, times, difference) =>
       `Für n = ${n} hat diese Seite gerade ${naive} für Scores und Gewichte belegt, beim Streaming dagegen nur ${streaming}, um den Faktor ${times} weniger. Die Ergebnisse unterscheiden sich um höchstens ${difference}.`,

@@ -16,7 +16,6 @@ export const home = {
     naive: 'scores stored: n²',
     streaming: 'streamed: n',
     axisX: 'words n',
-    axisY: 'memory',
     running: (n: string): string => `Both ways are computing attention for ${n} queries and keys…`,
     result: (n: string, naive: string, streaming: string, times: string, difference: string): string =>
       `For n = ${n} this page has just allocated ${naive} for scores and weights, and ${streaming} to stream: ${times} times less. The results differ by at most ${difference}.`,
