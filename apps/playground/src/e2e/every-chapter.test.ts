@@ -177,6 +177,28 @@ describe('the page', () => {
     await context.close();
   });
 
+  it('leads the keyboard to the library by its door', async () => {
+    const { page } = site;
+    await page.setViewportSize(wide);
+    await site.visit('?lang=en');
+    await page.getByRole('button', { name: 'Use it' }).focus();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('use');
+    const top = await page.evaluate('document.activeElement.getBoundingClientRect().top');
+    expect(top).toBeLessThan(400);
+  });
+
+  it('offers the other theme after the system has changed its theme', async () => {
+    const { page } = site;
+    await page.emulateMedia({ colorScheme: 'light' });
+    await site.visit('?lang=en');
+    await page.getByRole('button', { name: 'Use the dark theme' }).waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByRole('button', { name: 'Use the light theme' }).click();
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('light');
+    await page.emulateMedia({ colorScheme: 'light' });
+  });
+
   it('can be read and operated with the keyboard alone', async () => {
     const { page } = site;
     await page.setViewportSize(wide);

@@ -27,7 +27,12 @@ const { o } = sdpa(ctx, q, q, q, { causal: true });`;
 /** The first page: a description that is shown at once, two doors, the chapters, and the library. */
 export function Home() {
   const { home: text } = useFirstText();
-  const show = (id: string) => (): void => document.getElementById(id)?.scrollIntoView();
+  const show = (id: string) => (): void => {
+    const section = document.getElementById(id);
+    section?.scrollIntoView();
+    // The next Tab leads to what is shown, not back to the doors.
+    section?.focus({ preventScroll: true });
+  };
   return (
     <>
       <header className="hero">
@@ -53,7 +58,7 @@ export function Home() {
         <h2 id="learn-title">{text.learn}</h2>
         <Contents readers="learners" />
       </section>
-      <section className="home-part" id="use" aria-labelledby="use-title">
+      <section className="home-part" id="use" tabIndex={-1} aria-labelledby="use-title">
         <h2 id="use-title">{text.use}</h2>
         <p>{text.useIntro}</p>
         <ScrollRegion label={text.install}>
