@@ -2,7 +2,7 @@ import type { ChapterTexts } from '../../text.ts';
 
 export const backward: ChapterTexts['backward'] = {
   intro: [
-    'Der Vorwärtsdurchlauf hat P weggeworfen. Der Rückwärtsdurchlauf braucht P wieder, dazu zwei weitere, ebenso große Matrizen: dP und dS. Auch von ihnen wird keine gespeichert. Eine Zahl pro Zeile, $\\mathrm{lse} = m + \\ln d$ mit dem Maximum $m$ und dem Nenner $d$ der Zeile, bringt jedes Gewicht bei Bedarf zurück: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
+    'Der Vorwärtsdurchlauf hat P weggeworfen. Der Rückwärtsdurchlauf braucht P wieder, dazu zwei weitere, ebenso große Matrizen: dP und dS. Auch von ihnen wird keine gespeichert. Eine Zahl pro Zeile, $\\mathrm{lse} = m + \\ln \\ell$ mit dem Maximum $m$ und dem Nenner $\\ell$ der Zeile, bringt jedes Gewicht bei Bedarf zurück: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$. (In Kapitel 3 hieß der Nenner $d$; von hier an ist $d$ die Zahl der Kanäle.)',
     'Etwas noch einmal zu berechnen, statt es aufzuheben, heißt *Rekomputation* oder Activation Checkpointing. Hier ist das billig, weil die Maxima und Nenner schon bekannt sind.',
   ],
   derivation: 'Die Herleitung',
@@ -20,7 +20,7 @@ export const backward: ChapterTexts['backward'] = {
     },
     product: {
       title: 'Die Ableitung eines Produkts',
-      why: 'Zeile $i$ von C hängt nur von Zeile $i$ von A ab: Das sagt das Delta. Ausgeschrieben hat die Ableitung vier Indizes und $m \\cdot n \\cdot p \\cdot q$ Zahlen.',
+      why: 'Zeile $i$ von C hängt nur von Zeile $i$ von A ab: Das sagt das Delta. Ausgeschrieben hat die Ableitung einer $m \\times n$-Matrix nach einer $p \\times q$-Matrix vier Indizes und $m \\cdot n \\cdot p \\cdot q$ Zahlen.',
     },
     chain: {
       title: 'Die Kettenregel: aus vier Indizes werden zwei',

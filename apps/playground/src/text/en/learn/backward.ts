@@ -1,6 +1,6 @@
 export const backward = {
   intro: [
-    'The forward pass threw P away. The backward pass needs P again, and two more matrices of the same size: dP and dS. It stores none of them either. One number per row, $\\mathrm{lse} = m + \\ln d$ with the maximum $m$ and the denominator $d$ of the row, brings back every weight when it is needed: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$.',
+    'The forward pass threw P away. The backward pass needs P again, and two more matrices of the same size: dP and dS. The backward pass stores none of these matrices either. One number per row, $\\mathrm{lse} = m + \\ln \\ell$ with the maximum $m$ and the denominator $\\ell$ of the row, brings back every weight when it is needed: $P_{ij} = e^{S_{ij} - \\mathrm{lse}_i}$. (Chapter 3 called the denominator $d$; from here on, $d$ is the number of channels.)',
     'Computing something again instead of keeping it is called *recomputation*, or activation checkpointing. Here it is cheap, because the maxima and denominators are already known.',
   ],
   derivation: 'The derivation',
@@ -18,7 +18,7 @@ export const backward = {
     },
     product: {
       title: 'The derivative of a product',
-      why: 'Row $i$ of C depends on row $i$ of A alone, which is what the delta says. Written out, the derivative has four indices and $m \\cdot n \\cdot p \\cdot q$ numbers.',
+      why: 'Row $i$ of C depends on row $i$ of A alone, which is what the delta says. Written out, the derivative of an $m \\times n$ matrix by a $p \\times q$ matrix has four indices and $m \\cdot n \\cdot p \\cdot q$ numbers.',
     },
     chain: {
       title: 'The chain rule: four indices collapse to two',
