@@ -91,7 +91,8 @@ export function Workbench<V>(props: WorkbenchProps<V>) {
             [bench.cycles, count('cycles')],
           ]}
         />
-        <ul className="errors" role="alert">
+        {/* Not an alert: a line is wrong until it has been typed to its end. */}
+        <ul className="errors" aria-live="polite">
           {errors.map(({ line, message }) => (
             <li key={line}>{bench.line(line, message)}</li>
           ))}
