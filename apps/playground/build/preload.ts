@@ -37,10 +37,11 @@ const script = (files: object): string => `<script>
         } catch {}
         language = language.slice(0, 2) + '/';
         if (!texts[language + 'index']) language = 'en/';
-        const names = ['first', ...(chapters[id] ? ['index', id] : [])];
+        const own = Object.hasOwn(chapters, id) ? chapters[id] : null;
+        const names = ['first', ...(own ? ['index', id] : [])];
         const wanted = [...fonts, ...names.flatMap(name => texts[language + name] ?? [])];
-        if (chapters[id]) wanted.push(...chapters[id]);
-        if (chapters[id] && !evaluators.includes(id)) wanted.push(...formulas);
+        if (own) wanted.push(...own);
+        if (own && !evaluators.includes(id)) wanted.push(...formulas);
         for (const file of new Set(wanted)) {
           const link = document.createElement('link');
           link.rel = file.endsWith('.js') ? 'modulepreload' : 'preload';
