@@ -95,7 +95,7 @@ export const backward: ChapterTexts['backward'] = {
     'In einem Gradienten bedeutet 3/8, dass drei der acht Summanden jeder Summe addiert sind, und ✓, dass die Summe vollständig ist.',
   worth: 'Was es bringt, D vorher zu kennen',
   worthWhy:
-    'dS braucht das D seiner Zeile. Wird D aus P und dP berechnet, ist es erst nach der ganzen Zeile bekannt, und K und V müssen ein zweites Mal geladen werden. Wird D vorab aus dO und O berechnet, genügt es, sie einmal zu laden. Das sind doppelt so viele Rechenoperationen pro Byte.',
+    'dS braucht das D seiner Zeile. Wird D aus P und dP berechnet, ist es erst nach der ganzen Zeile bekannt, und K und V müssen ein zweites Mal geladen werden. Wird D vorab aus dO und O berechnet, genügt es, sie einmal zu laden. Das sind doppelt so viele nützliche Rechenoperationen pro Byte: Was ein zweites Mal berechnet wird, zählt nicht.',
   whenD: 'D',
   knownD: 'D = rowsum(dO ∘ O), vorab',
   lateD: 'D = rowsum(P ∘ dP), unterwegs',
@@ -104,7 +104,7 @@ export const backward: ChapterTexts['backward'] = {
     `${done} von ${all} Ladevorgängen für Blöcke von K und V ${done === 1 ? 'ist' : 'sind'} erledigt; jeder Block zeigt, wie oft er geladen wurde`,
   kLoads: 'K-Blöcke geladen',
   vLoads: 'V-Blöcke geladen',
-  productsPerLoad: 'Produkte pro Ladevorgang',
+  productsPerLoad: 'Produkte pro Ladevorgang, ohne Wiederholungen',
   purposes: {
     rows: 'Dieser Ladevorgang liefert nur einen Beitrag zu D; der Block wird noch einmal gebraucht.',
     gradients: 'Dieser Ladevorgang liefert alles: P, dP, dS und ihre Beiträge zu dQ, dK und dV.',

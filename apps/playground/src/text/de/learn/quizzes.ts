@@ -206,7 +206,7 @@ export const quizzes: Text['quizzes'] = {
     ],
     nudge: 'Das dS der ersten Kachel braucht D. Wann wäre es bekannt?',
     why: [
-      'Ist D bekannt, lassen sich P, dP, dS und ihre Beiträge zu den Gradienten in einem Zug berechnen, solange K und V im schnellen Speicher liegen: einmal laden statt zweimal, doppelt so viele Rechenoperationen pro Byte.',
+      'Ist D bekannt, lassen sich P, dP, dS und ihre Beiträge zu den Gradienten in einem Zug berechnen, solange K und V im schnellen Speicher liegen: einmal laden statt zweimal, doppelt so viele nützliche Rechenoperationen pro Byte.',
     ],
   },
 };

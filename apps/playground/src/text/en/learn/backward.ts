@@ -93,7 +93,7 @@ export const backward = {
     'Inside a gradient, 3/8 means that three of the eight terms of each sum have been added, and ✓ that the sum is complete.',
   worth: 'What knowing D first is worth',
   worthWhy:
-    'dS needs the D of its row. If D comes from P and dP, it is known only after the whole row, and K and V must be loaded a second time. If D comes from dO and O beforehand, loading once is enough. That is twice the arithmetic per byte.',
+    'dS needs the D of its row. If D comes from P and dP, it is known only after the whole row, and K and V must be loaded a second time. If D comes from dO and O beforehand, loading once is enough. That is twice the useful arithmetic per byte: what is computed a second time does not count.',
   whenD: 'D',
   knownD: 'D = rowsum(dO ∘ O), beforehand',
   lateD: 'D = rowsum(P ∘ dP), along the way',
@@ -102,7 +102,7 @@ export const backward = {
     `${done} of ${all} loads of blocks of K and V ${done === 1 ? 'has' : 'have'} been made; each block shows how often`,
   kLoads: 'Loads of K blocks',
   vLoads: 'Loads of V blocks',
-  productsPerLoad: 'Products per load',
+  productsPerLoad: 'Products per load, without repeats',
   purposes: {
     rows: 'This load only adds a part of D; the block will be needed again.',
     gradients: 'This load gives everything: P, dP, dS and what they add to dQ, dK and dV.',

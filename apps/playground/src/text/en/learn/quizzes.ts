@@ -203,7 +203,7 @@ export const quizzes = {
     ],
     nudge: 'dS of the first tile needs D. When would it be known?',
     why: [
-      'With D in hand, P, dP, dS and all that they add to the gradients are made in one go, while K and V are in fast memory: one load instead of two, twice the arithmetic for each byte.',
+      'With D in hand, P, dP, dS and all that they add to the gradients are made in one go, while K and V are in fast memory: one load instead of two, twice the useful arithmetic for each byte.',
     ],
   },
 };
