@@ -236,6 +236,20 @@ describe('a visitor of loop orders and backward', () => {
     await site.page.keyboard.press('ArrowUp');
     await site.page.waitForURL(/element=K11/);
   });
+
+  it('keeps the chosen element while Tab passes over others on its way to the slider', async () => {
+    await site.visit('#/backward?element=K21');
+    await site.page.getByRole('button', { name: /^K\[2,1\] =/ }).focus();
+    await site.page.keyboard.press('Tab');
+    // V is given; Tab shows what it stops at.
+    await site.page.locator('.making').getByText(backward.given).waitFor();
+    const focused = (): Promise<unknown> => site.page.evaluate('document.activeElement.type');
+    for (let stop = 0; stop < 20 && (await focused()) !== 'range'; stop++) {
+      await site.page.keyboard.press('Tab');
+    }
+    await site.page.keyboard.press('ArrowRight');
+    await site.page.waitForURL(/element=K21&moved=1/);
+  });
 });
 
 describe('a visitor of dropout and the lab', () => {

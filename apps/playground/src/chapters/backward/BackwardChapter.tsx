@@ -12,7 +12,8 @@ import './backward.css';
 import { formulas } from '../formulas.ts';
 import { Derivation } from './Derivation.tsx';
 import { KnownD } from './KnownD.tsx';
-import { GradientCheck, LiveNumbers } from './LiveNumbers.tsx';
+import { GradientCheck } from './numbers/GradientCheck.tsx';
+import { LiveNumbers } from './numbers/LiveNumbers.tsx';
 import { TwoKernels } from './TwoKernels.tsx';
 import { WalkFigure } from './WalkFigure.tsx';
 

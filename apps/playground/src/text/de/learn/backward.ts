@@ -65,7 +65,7 @@ export const backward: ChapterTexts['backward'] = {
   },
   numbers: 'Alles in Zahlen',
   numbersWhy:
-    'Vier Wörter mit je zwei Kanälen. Zeig auf ein Element oder wandere mit den Pfeiltasten. Du siehst die Terme seiner Summe, und die Zahlen, aus denen es entsteht, sind umrandet. Ein Klick wählt das Element.',
+    'Vier Wörter mit je zwei Kanälen. Zeig auf ein Element oder wandere mit den Pfeiltasten. Du siehst die Terme seiner Summe, und die Zahlen, aus denen es entsteht, sind umrandet. Ein Klick oder die Eingabetaste wählt das Element.',
   given: 'Dieses Element ist gegeben, nicht berechnet.',
   check: 'Stimmt der Gradient?',
   checkWhy:

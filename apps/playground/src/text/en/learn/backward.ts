@@ -63,7 +63,7 @@ export const backward = {
   },
   numbers: 'All of it in numbers',
   numbersWhy:
-    'Four words with two channels each. Point at an element, or walk with the arrow keys. You see the terms of its sum, and the numbers that it is made of are outlined. A click chooses the element.',
+    'Four words with two channels each. Point at an element, or walk with the arrow keys. You see the terms of its sum, and the numbers that it is made of are outlined. A click or Enter chooses the element.',
   given: 'This one is given, not computed.',
   check: 'Is the gradient right?',
   checkWhy:
