@@ -212,6 +212,10 @@ describe('a visitor who computes', () => {
     await site.page.getByText('after 20 steps').waitFor();
     await site.page.getByRole('button', { name: 'Continue' }).click();
     await site.page.locator('.train-sample strong', { hasText: /./ }).waitFor();
+    // A field that is emptied stays empty.
+    await site.page.getByLabel('Begin with').fill('');
+    expect(await site.page.getByLabel('Begin with').inputValue()).toBe('');
+    expect(await site.page.getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true);
     await site.page.getByRole('button', { name: 'Start over' }).click();
     await tenSteps(10);
     await site.page.getByText('Same seed, same curve: all 10 steps').waitFor();

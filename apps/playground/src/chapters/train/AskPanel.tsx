@@ -19,9 +19,8 @@ export function AskPanel(props: {
   const probe = state.ready?.probe ?? [];
   // In the recall task, the prompt is the pairs and the first letter that is repeated.
   const usual = probe.slice(0, probe.length / 2 + 1).join('');
-  const [written, setPrompt] = useUrlState('prompt', '');
+  const [prompt, setPrompt] = useUrlState('prompt', usual);
   const [tenths, setTenths] = useUrlNumber('temperature', recall ? 0 : 8, { min: 0, max: 15 });
-  const prompt = written || usual;
   const ask = (event: FormEvent): void => {
     event.preventDefault();
     sample({ prompt, count: recall ? 1 : 160, temperature: tenths / 10 });
