@@ -122,7 +122,7 @@ export default function LabChapter() {
               />
             ))}
         </div>
-        {done && <MaskTiles scores={done.maps.scores} S={done.S} tile={mask.tile ?? 8} />}
+        {done && <MaskTiles scores={done.maps.scores} S={done.S} tile={mask.tile ?? 8} known={mask.known} />}
         <p className="note" role="status">
           {done
             ? `${text.pair(...at)}. ${text.seen(percent(seen, 1))} ${say(done.runsOn, engineText.runsOn)}`

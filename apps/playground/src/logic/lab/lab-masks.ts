@@ -40,6 +40,8 @@ export interface LabMask {
   readonly S: number;
   /** Rows and columns of the tiles that are computed or skipped as a whole, if the mask has tiles. */
   readonly tile?: number;
+  /** What the kernel knows of a mask mod's hidden pairs before it computes a tile; absent without a mod. */
+  readonly known?: 'causal' | 'nothing' | 'blocks';
   readonly value?: LabValue;
   /** The options as a user of the library would write them. */
   readonly code: (value: number) => string;
@@ -90,6 +92,7 @@ export const labMasks: readonly LabMask[] = [
   {
     id: 'document',
     S,
+    known: 'causal',
     value: { min: 1, max: 6, initial: 3 },
     code: () => '{ causal: true, maskMod: documentMask(ids) }',
     options: documents => ({ causal: true, maskMod: documentMask(documentIds(documents)) }),
@@ -97,6 +100,7 @@ export const labMasks: readonly LabMask[] = [
   {
     id: 'prefix',
     S,
+    known: 'nothing',
     value: { min: 0, max: S, initial: 8 },
     code: length => `{ maskMod: prefixLmMask(${length}) }`,
     options: length => ({ maskMod: prefixLmMask(length) }),
@@ -104,6 +108,7 @@ export const labMasks: readonly LabMask[] = [
   {
     id: 'dilated',
     S,
+    known: 'causal',
     value: { min: 1, max: 8, initial: 3 },
     code: dilation => `{ causal: true, maskMod: dilatedMask(${dilation}) }`,
     options: dilation => ({ causal: true, maskMod: dilatedMask(dilation) }),
@@ -112,6 +117,7 @@ export const labMasks: readonly LabMask[] = [
     id: 'block',
     S: blockedS,
     tile: 128,
+    known: 'blocks',
     value: { min: 8, max: 256, initial: 48 },
     code: () => '{ maskMod, blockMask: blockMaskBits(createBlockMask(maskMod, { Sq, Skv })) }',
     options: reach => {

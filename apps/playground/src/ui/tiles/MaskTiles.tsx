@@ -1,5 +1,5 @@
 import { useText } from '../../text/TextProvider.tsx';
-import { maskTiles } from './mask-tiles.ts';
+import { type KnownMask, maskTiles } from './mask-tiles.ts';
 import { TileCells, type TileState, tileSize } from './TileCells.tsx';
 
 const states = { skipped: 'hidden', tested: 'met', whole: 'now' } as const satisfies Record<
@@ -12,10 +12,11 @@ export function MaskTiles(props: {
   readonly scores: Float32Array;
   readonly S: number;
   readonly tile: number;
+  readonly known: KnownMask | undefined;
 }) {
-  const { scores, S, tile } = props;
+  const { scores, S, tile, known } = props;
   const { tiles: text } = useText();
-  const rows = maskTiles(scores, S, tile);
+  const rows = maskTiles(scores, S, tile, known);
   const count = (kind: keyof typeof states): number => rows.flat().filter(one => one === kind).length;
   return (
     <div className="tile-row">

@@ -4,10 +4,22 @@
 export type MaskedTile = 'skipped' | 'tested' | 'whole';
 
 /**
+ * What the kernel knows about hidden pairs before it computes a tile: everything, if lengths and the band
+ * decide. A mask mod is evaluated for each pair of a tile; before that, the kernel knows only the causal
+ * band, nothing, or from a block mask which tiles are hidden.
+ */
+export type KnownMask = 'everything' | 'causal' | 'nothing' | 'blocks';
+
+/**
  * Classifies the tiles of S × S scores, row by row; hidden scores are NaN.
  * @param tile rows and columns of a tile; the last ones are smaller where it does not divide S.
  */
-export function maskTiles(scores: Float32Array, S: number, tile: number): MaskedTile[][] {
+export function maskTiles(
+  scores: Float32Array,
+  S: number,
+  tile: number,
+  known: KnownMask = 'everything',
+): MaskedTile[][] {
   const count = Math.ceil(S / tile);
   const places = Array.from({ length: count }, (_, n) => n);
   const seenIn = (i: number, j: number): [seen: number, all: number] => {
@@ -23,7 +35,9 @@ export function maskTiles(scores: Float32Array, S: number, tile: number): Masked
   return places.map(i =>
     places.map(j => {
       const [seen, all] = seenIn(i, j);
-      return seen === 0 ? 'skipped' : seen === all ? 'whole' : 'tested';
+      const isSkipped = known === 'causal' ? j > i : seen === 0 && known !== 'nothing';
+      if (isSkipped) return 'skipped';
+      return known === 'everything' && seen === all ? 'whole' : 'tested';
     }),
   );
 }

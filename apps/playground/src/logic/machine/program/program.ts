@@ -42,7 +42,10 @@ export interface LineError extends Span {
   readonly fault: Fault;
 }
 
-/** A parsed program. If there are errors, `statements` are the lines without errors; errors are in the order of lines. */
+/**
+ * A parsed program. If there are errors, `statements` are the lines without errors; errors are in the order
+ * of lines.
+ */
 export interface Program {
   readonly statements: readonly Statement[];
   readonly errors: readonly LineError[];

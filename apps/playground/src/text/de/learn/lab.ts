@@ -38,24 +38,26 @@ export const lab: Text['lab'] = {
     },
     document: {
       title: 'Dokumente',
-      about: 'Mehrere Dokumente in einer Sequenz: Keine Query sieht ein anderes Dokument.',
+      about:
+        'Mehrere Dokumente in einer Sequenz: Keine Query sieht ein anderes Dokument. Der Kernel wertet die Mask-Mod für jedes Paar bis zur Diagonale aus. Eine Blockmaske würde ihm sagen, welche Kacheln er überspringen kann.',
       value: 'Dokumente',
     },
     prefix: {
       title: 'Präfix',
-      about: 'Jede Query sieht die ersten Keys. Danach ist die Maske kausal.',
+      about:
+        'Jede Query sieht die ersten Keys. Danach ist die Maske kausal. Das sagt die Mask-Mod Paar für Paar, also überspringt der Kernel keine Kachel.',
       value: 'Länge des Präfixes',
     },
     dilated: {
       title: 'Dilatiert',
       about:
-        'Eine Query sieht nur jeden zweiten, dritten oder n-ten Key, von ihr aus gezählt: Sie reicht weit mit wenig Arbeit.',
+        'Eine Query sieht nur jeden zweiten, dritten oder n-ten Key, von ihr aus gezählt: Wenige Keys reichen weit. Bis zur Diagonale hat jede Kachel sichtbare Paare, also spart der Kernel keine Arbeit.',
       value: 'Abstand',
     },
     block: {
       title: 'Blockmaske',
       about:
-        'Kacheln von 128 × 128, die keine Query braucht, werden gar nicht berechnet. Die Maske hat ein Bit pro Kachel und entsteht aus einer Mask-Mod (hier: ein globales Präfix und die Nachbarschaft).',
+        'Kacheln von 128 × 128, die keine Query braucht, werden gar nicht berechnet. Die Maske hat ein Bit pro Kachel und entsteht aus einer Mask-Mod (hier: ein globales Präfix und die Nachbarschaft). In den anderen Kacheln wird die Mask-Mod für jedes Paar ausgewertet.',
       value: 'Keys auf jeder Seite',
     },
     sink: {

@@ -43,24 +43,26 @@ export const lab = {
     },
     document: {
       title: 'Documents',
-      about: 'Several documents in one sequence: no query sees another document.',
+      about:
+        'Several documents in one sequence: no query sees another document. The kernel evaluates the mask mod for every pair up to the diagonal. A block mask would tell the kernel which tiles to skip.',
       value: 'Documents',
     },
     prefix: {
       title: 'Prefix',
-      about: 'Every query sees the first keys. After these, the mask is causal.',
+      about:
+        'Every query sees the first keys. After these, the mask is causal. The mask mod says so pair by pair, so the kernel skips no tile.',
       value: 'Length of the prefix',
     },
     dilated: {
       title: 'Dilated',
       about:
-        'A query sees only every second, third or nth key, counted from itself: it reaches far with little work.',
+        'A query sees only every second, third or nth key, counted from itself: a few keys reach far. Up to the diagonal, every tile has visible pairs, so the kernel saves no work.',
       value: 'Dilation',
     },
     block: {
       title: 'Block mask',
       about:
-        'Tiles of 128 × 128 that no query needs are not computed at all. The mask has one bit for each tile, made from a mask mod (here: a global prefix and the neighbourhood).',
+        'Tiles of 128 × 128 that no query needs are not computed at all. The mask has one bit for each tile, made from a mask mod (here: a global prefix and the neighbourhood). In the other tiles, the kernel evaluates the mask mod for every pair.',
       value: 'Keys on each side',
     },
     sink: {
