@@ -1,17 +1,8 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
 import { keyStep, pointedAt } from '../../ui/controls/grid-keys.ts';
-
-/**
- * The colours of positive, negative and hidden numbers, as red, green and blue from 0 to 255. The opacity
- * shows how large a number is; with the exponent, small weights differ visibly from 0.
- */
-const positive = [58, 136, 246] as const;
-const negative = [236, 120, 40] as const;
-const opacityExponent = 0.65;
-const hidden = [128, 132, 148] as const;
-const hiddenOpacity = 62;
+import { heatPixels, rangeOf } from './heat-pixels.ts';
 
 /** A square matrix as colours; NaN is a hidden pair. Pointing, touching or the arrow keys choose a pair. */
 export function HeatMap(props: {
@@ -29,21 +20,12 @@ export function HeatMap(props: {
   const { lab: text } = useText();
   const { fixed, significant } = useNumbers();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const shown = values.filter(x => !Number.isNaN(x));
-  const [low, high] = shown.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [0, 0]);
+  // Pointing draws the map again for each pair, with the same values.
+  const [low, high] = useMemo(() => rangeOf(values), [values]);
   const most = Math.max(high, -low, 1e-9);
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
-    if (!context) return;
-    const image = context.createImageData(S, S);
-    for (const [n, x] of values.entries()) {
-      const color = Number.isNaN(x) ? hidden : x < 0 ? negative : positive;
-      const opacity = Number.isNaN(x)
-        ? hiddenOpacity
-        : Math.round(255 * (Math.abs(x) / most) ** opacityExponent);
-      image.data.set([...color, opacity], 4 * n);
-    }
-    context.putImageData(image, 0, 0);
+    context?.putImageData(new ImageData(heatPixels(values, most), S, S), 0, 0);
   }, [values, S, most]);
   const [i, j] = at;
   const value = values[i * S + j] ?? Number.NaN;

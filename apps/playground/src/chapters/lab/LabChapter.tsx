@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { loadEngine, type RunsOn } from '../../engine/engine.ts';
 import { type HeatMaps, heatMaps } from '../../logic/lab/heat-maps.ts';
 import { labMasks } from '../../logic/lab/lab-masks.ts';
@@ -67,15 +67,19 @@ export default function LabChapter() {
     };
   }, [mask, value]);
 
+  const done = result !== null && typeof result !== 'string' ? result : null;
+  const seen = useMemo(
+    () => (done ? done.maps.scores.filter(x => !Number.isNaN(x)).length / done.S ** 2 : 0),
+    [done],
+  );
+
   if (!mask) return null;
   const words = text.masks[mask.id];
-  const done = result !== null && typeof result !== 'string' ? result : null;
   const at = [Math.min(i, (done?.S ?? S) - 1), Math.min(j, (done?.S ?? S) - 1)] as const;
   const choose = (row: number, column: number): void => {
     setI(row);
     setJ(column);
   };
-  const seen = done ? done.maps.scores.filter(x => !Number.isNaN(x)).length / done.S ** 2 : 0;
   return (
     <div className="stack">
       <div className="prose">

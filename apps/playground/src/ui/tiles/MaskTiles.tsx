@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { useText } from '../../text/TextProvider.tsx';
 import { type KnownMask, maskTiles } from './mask-tiles.ts';
 import { TileCells, type TileState, tileSize } from './TileCells.tsx';
@@ -16,7 +17,7 @@ export function MaskTiles(props: {
 }) {
   const { scores, S, tile, known } = props;
   const { tiles: text } = useText();
-  const rows = maskTiles(scores, S, tile, known);
+  const rows = useMemo(() => maskTiles(scores, S, tile, known), [scores, S, tile, known]);
   const count = (kind: keyof typeof states): number => rows.flat().filter(one => one === kind).length;
   return (
     <div className="tile-row">
