@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { add, constant, type NumericExpr } from '../expr/index.ts';
 import { input } from './element.ts';
-import { keepRecent } from './keep.ts';
+import { keepMade } from './keep.ts';
 
 /** Whether the second of two data finds what was made from the first. */
 function isSame(first: unknown, second: unknown): boolean {
-  const keep = keepRecent();
+  const keep = keepMade();
   const value = keep(first, () => ({}));
   return keep(second, () => ({})) === value;
 }
@@ -40,11 +40,11 @@ test('an expression with shared nodes takes time by its nodes, not by its paths'
   expect(isSame([doubled()], [doubled()])).toBe(true);
 });
 
-test('keeps the values that were used last, and makes others again', () => {
-  const keep = keepRecent();
+test('what is made is kept until too much is kept', () => {
+  const keep = keepMade();
   const first = keep('first', () => ({}));
-  for (let n = 0; n < 255; n++) keep(n, () => ({}));
+  for (let n = 0; n < 100; n++) keep(n, () => ({}));
   expect(keep('first', () => ({}))).toBe(first);
-  for (let n = 0; n < 256; n++) keep(`other ${n}`, () => ({}));
+  for (let n = 0; n < 300; n++) keep(n, () => ({}));
   expect(keep('first', () => ({}))).not.toBe(first);
 });

@@ -1,24 +1,28 @@
 import { flattenChecked } from '../expr/canonical.ts';
 import type { Expr } from '../expr/nodes/expr.ts';
-import { RecentValues } from './recent-values.ts';
 
 /**
  * Returns what `make` makes, or what was made before from equal data: plain values that JSON can hold, and
  * expressions.
  */
-export type Keep = <Made extends object | null>(from: unknown, make: () => Made) => Made;
+export type Keep = <Made>(from: unknown, make: () => Made) => Made;
+
+/** More kernels than a model normally has. */
+const maxKept = 256;
 
 /**
- * Keeps the values that were used last. The layers of a model have the same kernels, so a graph makes each
- * kernel once instead of once per layer.
+ * Keeps what is made, up to a number at which it starts again. The layers of a model have the same kernels,
+ * so a graph makes each kernel once instead of once per layer.
  */
-export function keepRecent(): Keep {
-  const values = new RecentValues<object | null>();
-  return <Made extends object | null>(from: unknown, make: () => Made) => {
+export function keepMade(): Keep {
+  const kept = new Map<string, unknown>();
+  return <Made>(from: unknown, make: () => Made) => {
     // Lists the nodes of an expression, because nodes may be shared.
     const key = JSON.stringify(from, (_, part) =>
       typeof part?.type === 'string' ? flattenChecked(part as Expr) : part,
     );
-    return values.get(key, make) as Made;
+    if (kept.size >= maxKept) kept.clear();
+    if (!kept.has(key)) kept.set(key, make());
+    return kept.get(key) as Made;
   };
 }

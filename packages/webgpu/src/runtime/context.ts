@@ -1,4 +1,3 @@
-import { RecentValues } from '@tilewise/core/primitive';
 import type { LoadedModules } from '../attention/modules/load-modules.ts';
 import type { TileSelector, TileTarget } from '../attention/tiles/tile-choice.ts';
 import type { KernelParts } from '../codegen/kernel-spec.ts';
@@ -9,6 +8,7 @@ import { GpuMemory, type MemorySettings } from './memory/gpu-memory.ts';
 import { DevicePlan } from './plan/device-plan.ts';
 import type { KernelPlan, PlanParts } from './plan/kernel-plan.ts';
 import { planReasons } from './plan/plan-layout.ts';
+import { PlanCache } from './plan-cache.ts';
 import type { DeviceTiles } from './tile-kinds/device-tiles.ts';
 
 /** The parts of a context that affect the kernels: their tiles, and the loaded modules. */
@@ -25,7 +25,7 @@ export class GpuContext extends GpuMemory implements TileTarget {
   /** The code of options that was loaded with the context: the option `load` of `createContext`. @internal */
   readonly modules: LoadedModules;
   readonly #calls = new CallMemo();
-  readonly #plans = new RecentValues<KernelPlan<never>>();
+  readonly #plans = new PlanCache();
 
   /** Use `createContext`. @internal */
   constructor(device: GPUDevice, capabilities: Capabilities, settings: MemorySettings & ContextKernels) {

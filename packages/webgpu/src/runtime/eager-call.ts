@@ -9,7 +9,6 @@ import {
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
-import type { RecentValues } from '@tilewise/core/primitive';
 import type { ByteRange } from '../device/byte-range.ts';
 import { beginPass } from '../device/compute-pass.ts';
 import { noteFailure, submitWork, touch } from '../device/gpu-work.ts';
@@ -19,6 +18,7 @@ import { GpuTensor } from './memory/gpu-tensor.ts';
 import { bytesOf, isUnaligned } from './memory/tensor-storage.ts';
 import type { KernelPlan } from './plan/kernel-plan.ts';
 import type { BufferSlice } from './plan/plan-tensors.ts';
+import type { PlanCache } from './plan-cache.ts';
 
 /** A result that a call allocates, under the name by which the plan binds it or the list gives it. */
 export interface CallResult {
@@ -96,7 +96,7 @@ export interface EagerRun<Results> {
  */
 export function runCall<Options, Results>(
   ctx: GpuMemory,
-  plans: RecentValues<KernelPlan<never>>,
+  plans: PlanCache,
   { template, tensors }: EagerCall<Options, Results>,
 ): EagerRun<Results> {
   const onGpu = checkedOperands(ctx, template, tensors);
@@ -222,13 +222,12 @@ function checkedOperands(
  * The plan of a call. Tensors that are yet to be uploaded start at offset 0 of a buffer, so they are aligned.
  */
 function planOf<Options>(
-  plans: RecentValues<KernelPlan<never>>,
+  plans: PlanCache,
   { key, operands, plan }: CallTemplate<Options, unknown>,
   onGpu: readonly (GpuTensor | undefined)[],
 ): KernelPlan<Options> {
   const unaligned = operands.filter((_, n) => onGpu[n] && isUnaligned(onGpu[n]));
-  const planKey = unaligned.length > 0 ? `${key} ${unaligned}` : key;
-  return plans.get(planKey, () => plan(unaligned)) as KernelPlan<Options>;
+  return plans.get(unaligned.length > 0 ? `${key} ${unaligned}` : key, () => plan(unaligned));
 }
 
 function upload(

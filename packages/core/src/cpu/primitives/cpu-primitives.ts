@@ -1,5 +1,5 @@
 import { hostPrimitives } from '../../primitive/host/host-primitives.ts';
-import { keepRecent } from '../../primitive/keep.ts';
+import { keepMade } from '../../primitive/keep.ts';
 import type { Primitive } from '../../primitive/primitive.ts';
 import type { Primitives } from '../../primitive/primitive-engine.ts';
 import { checkTensorStorage } from '../../tensor/checks/check-storage.ts';
@@ -24,7 +24,7 @@ import { prepareSoftmax } from './softmax.ts';
  * and all primitives if there is no WebAssembly, are computed in f64 as by any host engine.
  */
 export function cpuPrimitives(variant: Variant, team: Team | null = null): Primitives<Tensor> {
-  const keep = keepRecent();
+  const keep = keepMade();
   return {
     ...hostPrimitives,
     allocate: desc => allocateResident(variant, desc),

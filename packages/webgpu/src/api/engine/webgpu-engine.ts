@@ -1,7 +1,7 @@
 import type { Tensor } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { keepRecent } from '@tilewise/core/primitive';
+import { keepMade } from '@tilewise/core/primitive';
 import { fp8Tools } from '../../attention/fp8/fp8.ts';
 import { mxfp8Tools } from '../../attention/fp8/mxfp8.ts';
 import { checkKind } from '../../device/check-kind.ts';
@@ -25,7 +25,7 @@ import { gpuPrimitives } from './gpu-primitives.ts';
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
   const recorder = new Recorder(ctx);
-  const keep = keepRecent();
+  const keep = keepMade();
   // Mods and options for 8 bits arrive as plain data.
   const tools = { ...loadedTools(ctx, exprTools), fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List };
   return {
