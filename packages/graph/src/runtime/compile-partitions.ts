@@ -79,7 +79,7 @@ function nameOf({ order }: Topology, { id, kind, ops }: Partition): string {
 }
 
 /** The values of some tensors, by id. */
-export function picked<V>(all: ReadonlyMap<number, V>, tensors: readonly LogicalTensor[]): Record<number, V> {
+function picked<V>(all: ReadonlyMap<number, V>, tensors: readonly LogicalTensor[]): Record<number, V> {
   const found: Record<number, V> = {};
   for (const { id } of tensors) {
     const value = all.get(id);

@@ -68,21 +68,13 @@ export function compileGraph<T extends TensorDesc>(
   const { outputs } = ends;
   const shaped = new Map(ends.inputs.map(t => [t.id, t] as const));
   const own = { inputs: topology.inputs.map(t => shaped.get(t.id) ?? t), outputs };
-  const ids = [...ends.inputs, ...outputs].map(({ id }) => id);
   const { check, release: forgetTensors } = createCheckBindings(engine.primitives, ends);
   const turns = new SerialQueue('graph');
   const runner = createPartitionRunner(engine, compiled, trace);
 
-  /** The bound tensors and the intermediate results, by id. */
-  function bind(bindings: Bindings<Bindable<T>>): Map<number, Bindable<T>> {
+  function checkCall(bindings: Bindings<Bindable<T>>): void {
     turns.check();
     checkIds(bindings, topology.described, own);
-    const tensors = new Map<number, Bindable<T>>(intermediates.tensors);
-    for (const id of ids) {
-      const bound = bindings[id];
-      if (bound !== undefined) tensors.set(id, bound);
-    }
-    return tensors;
   }
 
   return {
@@ -92,24 +84,24 @@ export function compileGraph<T extends TensorDesc>(
       return partitions.reduce((sum, { workspaceBytes }) => sum + workspaceBytes, intermediates.bytes);
     },
     encode(target, bindings) {
-      const record = runner.prepareEncode(bind(bindings));
+      checkCall(bindings);
+      const record = runner.prepareEncode(bindings);
       check(bindings);
       record(target);
     },
     async execute(bindings) {
-      const tensors = bind(bindings);
+      checkCall(bindings);
       const onHost = new Map<number, Tensor>();
-      const others: Record<number, Bindable<T>> = engine.recording ? { ...bindings } : bindings;
+      const others: Record<number, Bindable<T>> = { ...bindings };
       for (const t of engine.recording ? outputs : []) {
-        const given = tensors.get(t.id);
+        const given = bindings[t.id];
         if (!(given instanceof Tensor)) continue;
         checkBound(t, given, storageDesc(t));
         onHost.set(t.id, given);
-        tensors.delete(t.id);
         delete others[t.id];
       }
       const checked = check(others);
-      return turns.run(() => runner.run({ tensors, checked, onHost }));
+      return turns.run(() => runner.run({ checked, onHost }));
     },
     release() {
       turns.release(() => {

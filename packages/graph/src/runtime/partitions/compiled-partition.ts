@@ -1,4 +1,4 @@
-import { type Tensor, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { CompiledProgram } from '../../compile/compile.ts';
@@ -62,21 +62,17 @@ export interface CompiledPartition<T extends TensorDesc = TensorDesc> {
    */
   prepareEncode(bindings: Bindings<Bindable<T>>): (target: object) => void;
   /**
-   * The part of an execution that may fail, separate so that several executions can run in one `batch` of the
-   * engine.
-   * @param bindings like those of `execute`, but with all outputs.
-   * @param upload uploads a host tensor, which is bound to an id, to the engine; the upload must exist until
-   * the partition has run.
+   * Prepares to run the partition on tensors that a graph has checked, including the partition's outputs, so
+   * that several partitions can run in one `batch` of the engine.
    * @returns a function that runs the partition, to be called before anything else runs; null if the
    * partition cannot run immediately, because a number must be read back first or another execution is in
    * progress.
-   * @throws the errors of `execute`.
    * @internal
    */
-  prepareRun(bindings: Bindings<Bindable<T>>, upload: (tensor: Tensor, id: number) => T): (() => void) | null;
+  prepareRun(bound: BoundTensors<T>): (() => void) | null;
   /**
-   * The part of `execute` after the checks, on tensors that a graph has checked, including the partition's
-   * outputs.
+   * Runs the partition on tensors that a graph has checked, including the partition's outputs, after earlier
+   * executions.
    * @param trace receives the names of the steps that a host engine runs.
    * @returns a promise if the partition cannot run immediately.
    * @internal
@@ -178,10 +174,7 @@ export function sharedPartition<T extends TensorDesc>(
       const record = prepare(bound, true);
       return target => recording.encode(target, record);
     },
-    prepareRun(bindings, upload) {
-      const bound = boundTensors(check(bindings), upload);
-      return turns.isTaken || !executable.isRecordable(bound) ? null : prepare(bound, false);
-    },
+    prepareRun: bound => (turns.isTaken || !executable.isRecordable(bound) ? null : prepare(bound, false)),
     runBound: (bound, trace) => turns.runSoon(() => runProgram(bound, trace)),
     unbind() {
       turns.runSoon(() => {

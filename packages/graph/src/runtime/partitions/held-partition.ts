@@ -38,9 +38,9 @@ export function heldPartition<T extends TensorDesc>(
       prepareEncode(bindings)(target);
     },
     prepareEncode,
-    prepareRun(bindings, upload) {
-      checkCall(bindings);
-      return turns.isTaken ? null : shared.prepareRun(bindings, upload);
+    prepareRun(bound) {
+      turns.check();
+      return turns.isTaken ? null : shared.prepareRun(bound);
     },
     runBound: (bound, trace) => turns.runSoon(() => shared.runBound(bound, trace)),
     release: () => turns.release(letGo),
