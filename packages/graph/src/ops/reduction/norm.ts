@@ -80,8 +80,7 @@ interface Moments {
 function moments(
   lowering: Lowering,
   attributes: NormAttributes,
-  centred: boolean,
-  keepsVariance: boolean,
+  { centred, keepsVariance }: Readonly<Record<'centred' | 'keepsVariance', boolean>>,
 ): Moments {
   const [src] = lowering.inputs;
   const rateOf = (variance: NumericExpr): NumericExpr => pow(add(variance, attributes.epsilon), -0.5);
@@ -118,7 +117,10 @@ function norm(
     lower: (lowering, { attributes }) => {
       const [src, gamma, beta] = lowering.inputs;
       const [dst, ...rows] = lowering.outputs;
-      const { mean, variance, rate } = moments(lowering, attributes, kind === 'LayerNorm', rows.length > 0);
+      const { mean, variance, rate } = moments(lowering, attributes, {
+        centred: kind === 'LayerNorm',
+        keepsVariance: rows.length > 0,
+      });
       const normal = mul(sub(input(0), input(1)), input(2));
       const scaled = gamma ? mul(normal, input(3)) : normal;
       const inputs = [src, mean, rate, ...(gamma ? [gamma] : []), ...(beta ? [beta] : [])];
@@ -144,7 +146,7 @@ function normBackward(kind: NormKind): OperationRules<typeof backward> {
 /** dx = r·(dŷ − mean(dŷ) − x̂·mean(dŷ∘x̂)) with dŷ = dy∘γ; without the mean of dŷ if x is not centred. */
 function lowerBackward(lowering: Lowering, attributes: NormAttributes, centred: boolean): void {
   const [src, dy, gamma] = lowering.inputs;
-  const { mean, rate } = moments(lowering, attributes, centred, false);
+  const { mean, rate } = moments(lowering, attributes, { centred, keepsVariance: false });
   const inputs = [src, dy, mean, rate, ...(gamma ? [gamma] : [])];
   const slope = gamma ? mul(input(1), input(4)) : input(1);
   const normal = mul(sub(input(0), input(2)), input(3));
