@@ -62,30 +62,8 @@ export async function jaxJsRun(
   const devices = await jax.init(device);
   if (!devices.includes(device)) throw new Error(`jax-js has ${devices.join(', ')}, and no ${device}`);
   jax.defaultDevice(device);
-  const { numpy: np, nn } = jax;
-  const binary =
-    (f: Binary) =>
-    (a: JaxArray, b: JaxArray | number): JaxArray =>
-      f(a.ref, typeof b === 'number' ? b : b.ref);
-  const unary =
-    (f: Unary): Unary =>
-    x =>
-      f(x.ref);
-  const swapped = (x: JaxArray, rank: number): JaxArray =>
-    np.transpose(x.ref, rank === 2 ? [1, 0] : [0, 1, 3, 2]);
-  const rankOf = (x: JaxArray): number => (x as unknown as { readonly ndim: number }).ndim;
-  const lib: ArrayLibrary<JaxArray> = {
-    matmul: (a, b, transposeB) => np.matmul(a.ref, transposeB ? swapped(b, rankOf(b)) : b.ref),
-    ...{ add: binary(np.add), subtract: binary(np.subtract), multiply: binary(np.multiply) },
-    ...{ divide: binary(np.divide), minimum: binary(np.minimum) },
-    ...{ sqrt: unary(np.sqrt), tanh: unary(np.tanh), sum: unary(np.sum) },
-    mean: x => np.mean(x.ref, -1, { keepdims: true }),
-    softmax: x => nn.softmax(x.ref, -1),
-    logSoftmax: x => nn.logSoftmax(x.ref, -1),
-    reshape: (x, shape) => x.ref.reshape(shape),
-    transpose: (x, order) => np.transpose(x.ref, order),
-    slice: (x, start, size) => x.ref.slice([], [start, start + size]),
-  };
+  const { numpy: np } = jax;
+  const lib = arrayLibrary(jax);
   const array = ({ data, shape }: Values): JaxArray => np.array(data).reshape(shape);
   const values = weightValues(given);
   const names = [...values.keys()];
@@ -131,5 +109,32 @@ export async function jaxJsRun(
     close() {
       for (const x of [state.weights, state.first, state.second, Object.values(inputs)].flat()) x.dispose();
     },
+  };
+}
+
+/** The functions of jax-js as the step calls them. They consume their arguments, so each gets a reference. */
+function arrayLibrary({ numpy: np, nn }: Jax): ArrayLibrary<JaxArray> {
+  const binary =
+    (f: Binary) =>
+    (a: JaxArray, b: JaxArray | number): JaxArray =>
+      f(a.ref, typeof b === 'number' ? b : b.ref);
+  const unary =
+    (f: Unary): Unary =>
+    x =>
+      f(x.ref);
+  const swapped = (x: JaxArray, rank: number): JaxArray =>
+    np.transpose(x.ref, rank === 2 ? [1, 0] : [0, 1, 3, 2]);
+  const rankOf = (x: JaxArray): number => (x as unknown as { readonly ndim: number }).ndim;
+  return {
+    matmul: (a, b, transposeB) => np.matmul(a.ref, transposeB ? swapped(b, rankOf(b)) : b.ref),
+    ...{ add: binary(np.add), subtract: binary(np.subtract), multiply: binary(np.multiply) },
+    ...{ divide: binary(np.divide), minimum: binary(np.minimum) },
+    ...{ sqrt: unary(np.sqrt), tanh: unary(np.tanh), sum: unary(np.sum) },
+    mean: x => np.mean(x.ref, -1, { keepdims: true }),
+    softmax: x => nn.softmax(x.ref, -1),
+    logSoftmax: x => nn.logSoftmax(x.ref, -1),
+    reshape: (x, shape) => x.ref.reshape(shape),
+    transpose: (x, order) => np.transpose(x.ref, order),
+    slice: (x, start, size) => x.ref.slice([], [start, start + size]),
   };
 }
