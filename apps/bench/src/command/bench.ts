@@ -33,7 +33,7 @@ export async function bench(
         if (json) console.out(JSON.stringify({ suite: suite.name, ...row }));
       }
       console.progress('');
-      if (!json) console.out(`${suite.name}: ${suite.summary}\n\n${table(rows)}\n`);
+      if (!json) console.out(`${wrapped(`${suite.name}: ${suite.summary}`)}\n\n${table(rows)}\n`);
     }
     return 0;
   } catch (error) {
@@ -91,7 +91,7 @@ export function usage(suites: readonly Suite[]): string {
   return lines.map(wrapped).join('\n');
 }
 
-/** A line of at most 104 columns, or several, indented by another 6 after the first. */
+/** A line of at most 104 columns, or several, indented by 6 after the first. */
 function wrapped(line: string): string {
   return line.replace(/(.{1,104})(?: +|$)/g, '$1\n      ').trimEnd();
 }
