@@ -69,7 +69,7 @@ export function createBindAttention(variant: Variant, team: Team | null): BindAt
       return bindCall(variant, kernels => {
         const { matrices } = kernels;
         if (!matrices) throw new Error('bound attention needs kernels in WebAssembly');
-        runOneQuery(problem, operands, kernels, matrices, { kernels }, all, inOrder());
+        runOneQuery(problem, operands, matrices, { kernels }, all, inOrder());
       });
     },
     backward: (problem, operands, gradients) =>

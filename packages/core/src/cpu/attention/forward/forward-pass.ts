@@ -23,17 +23,9 @@ export function runForward(
   results: ForwardResults,
   claim: Claim,
 ): ForwardAmax {
-  const { kernels, threads, smallHeads, awaitHeads } = context;
+  const { kernels, smallHeads } = context;
   if (kernels.matrices && hasOneQuery(problem)) {
-    runOneQuery(
-      problem,
-      operands,
-      kernels,
-      kernels.matrices,
-      { kernels, threads, awaitHeads },
-      results,
-      claim,
-    );
+    runOneQuery(problem, operands, kernels.matrices, context, results, claim);
     return { amaxS: 0, amaxO: 0 };
   }
   if (smallHeads?.forward(problem, operands, kernels, results)) return { amaxS: 0, amaxO: 0 };

@@ -3,7 +3,6 @@ import { createLengths } from '../../../attention/host/sequences.ts';
 import { createVisibility } from '../../../attention/host/visibility.ts';
 import type { AttentionProblem, OperandDesc, Operands } from '../../../attention/problem/problem.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
-import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { LineProductKernels } from '../../kernels/interface/matrix-kernels.ts';
 import { padded, STRIP } from '../../kernels/interface/panel.ts';
 import { createLoadLine } from '../../operands/load-line.ts';
@@ -43,9 +42,8 @@ export function hasOneQuery(problem: AttentionProblem): boolean {
 export function runOneQuery(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
-  kernels: Kernels,
   { multiplyLines, addLineProducts }: LineProductKernels,
-  { threads = 1, awaitHeads }: PassContext,
+  { kernels, threads = 1, awaitHeads }: PassContext,
   results: ForwardResults,
   claim: Claim,
 ): void {
