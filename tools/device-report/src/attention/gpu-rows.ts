@@ -32,9 +32,10 @@ export async function* measureOnGpu(
   const clock = gpuClock(ctx.device);
   const own = new Tensors(ctx);
   try {
-    yield* flashRows(own, clock, checkOf(inputs, settings.causal), settings, heads, S);
+    const of = { ...settings, heads, S };
+    yield* flashRows({ own, clock, check: checkOf(inputs, settings.causal) }, of);
     own.release();
-    yield* naiveRows(own, clock, checkOf(inFloats(inputs), settings.causal), settings, heads, S);
+    yield* naiveRows({ own, clock, check: checkOf(inFloats(inputs), settings.causal) }, of);
   } finally {
     own.release();
     clock.destroy();
@@ -46,14 +47,24 @@ type Untimed = Omit<Measurement, 'ms' | 'error' | 'failure'>;
 
 type Inputs = ReturnType<typeof measuredInputs>;
 
+/** The tensors of a measurement on the device, its clock, and what results are compared with. */
+interface Bench {
+  readonly own: Tensors;
+  readonly clock: GpuClock;
+  readonly check: Check;
+}
+
+/** The settings with the shape (1, heads, S, D) of the tensors. */
+interface ShapedSettings extends MeasureSettings {
+  readonly heads: number;
+  readonly S: number;
+}
+
 async function* flashRows(
-  own: Tensors,
-  clock: GpuClock,
-  check: Check,
-  { causal, dtype, D }: MeasureSettings,
-  heads: number,
-  S: number,
+  bench: Bench,
+  { causal, dtype, D, heads, S }: ShapedSettings,
 ): AsyncGenerator<Measurement> {
+  const { own, check } = bench;
   const { ctx } = own;
   const { inputs } = check;
   const shape = [1, heads, S, D];
@@ -72,18 +83,15 @@ async function* flashRows(
     const encode = (target: GPUComputePassEncoder): void => plan.encode(target, own.buffers);
     const { flops } = cost(forward)[pass];
     const row = { implementation: 'flash', pass, heads, S, flops, bytes: bytesOf(plan) } as const;
-    yield await checkedRow(row, own, clock, encode, check);
+    yield await checkedRow(bench, row, encode);
   }
 }
 
 async function* naiveRows(
-  own: Tensors,
-  clock: GpuClock,
-  check: Check,
-  { causal, D }: MeasureSettings,
-  heads: number,
-  S: number,
+  bench: Bench,
+  { causal, D, heads, S }: ShapedSettings,
 ): AsyncGenerator<Measurement> {
+  const { own, check } = bench;
   const { inputs } = check;
   const passes = await naiveAttention(own.ctx.device, { heads, S, D, causal }).catch((error: unknown) => {
     if (error instanceof RangeError) return null;
@@ -110,17 +118,15 @@ async function* naiveRows(
       continue;
     }
     const run = (target: GPUComputePassEncoder): void => encode(target, own.buffers);
-    yield await checkedRow({ ...row, bytes }, own, clock, run, check);
+    yield await checkedRow(bench, { ...row, bytes }, run);
   }
 }
 
 /** Runs a pass, compares the last head with the CPU engine, and times the pass if it is right. */
 async function checkedRow(
+  { own, clock, check: { inputs, exact } }: Bench,
   row: Untimed,
-  own: Tensors,
-  clock: GpuClock,
   encode: (pass: GPUComputePassEncoder) => void,
-  { inputs, exact }: Check,
 ): Promise<Measurement> {
   const [{ median: ms }] = await timePasses(clock, [encode], { ms: 100 });
   const names = row.pass === 'forward' ? (['o'] as const) : (['dq', 'dk', 'dv'] as const);
