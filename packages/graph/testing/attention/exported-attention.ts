@@ -206,6 +206,23 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const p = w.softmax(flat(w, w.op('Max', [masked, w.floats([lowest])])));
     return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
   },
+  'distances of rows and of columns of an image': w => {
+    // The queries and keys are the pixels of an image of 2 × 3.
+    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];
+    const product = w.reshape(
+      w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]),
+      [8, 2, 3, 2, 3],
+    );
+    const distance = (shape: readonly number[]): string =>
+      w.floats(
+        Array.from({ length: shape.reduce((n, m) => n * m) }, (_, n) => Math.sin(3 * n)),
+        shape,
+      );
+    const rows = w.op('Add', [product, distance([8, 2, 3, 2, 1])]);
+    const both = w.op('Add', [rows, distance([8, 2, 3, 1, 3])]);
+    const p = w.softmax(w.reshape(both, [B * H, S, S]));
+    return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
+  },
   'windows with a mask each': w => {
     // Two entries of two windows, with two heads each.
     const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(heads(w, x), [4, 2, S, D])) as [

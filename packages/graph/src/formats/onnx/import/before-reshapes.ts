@@ -33,7 +33,7 @@ export interface RewrittenOperation {
 /**
  * Moves reshapes after an operation of attention, which then has its usual form; null if no operand was
  * reshaped so. Exporters write batched products of three dimensions with reshapes around the masks, and scores
- * of windows that are reshaped to add the mask of each window.
+ * that are reshaped to add the mask of each window, or the distances of rows and columns of an image.
  */
 export function beforeReshapes(
   draft: Writer,
@@ -41,7 +41,7 @@ export function beforeReshapes(
   inputs: readonly LogicalTensor[],
   given: Attributes,
 ): RewrittenOperation | null {
-  return splitOperands(draft, kind, inputs, given) ?? windowOperands(draft, kind, inputs, given);
+  return splitOperands(draft, kind, inputs, given) ?? splitScores(draft, kind, inputs, given);
 }
 
 /** Rewrites an operation on tensors (B·H, X, Y) as an operation on (B, H, X, Y). */
@@ -80,37 +80,82 @@ function splitOperands(
   };
 }
 
-/** Rewrites an elementwise operation on scores (N, W, H, X, Y) as an operation on (N·W, H, X, Y). */
-function windowOperands(
+/**
+ * The dimensions of `wide` that a reshape split each dimension of `shape` into; null if the reshape also joined
+ * dimensions.
+ */
+function splitDimensions(shape: readonly number[], wide: readonly number[]): readonly number[][] | null {
+  let d = 0;
+  const groups = shape.map(extent => {
+    const group = [d];
+    for (let size = wide[d++] ?? 0; size < extent && d < wide.length; d++) {
+      size *= wide[d];
+      group.push(d);
+    }
+    return group;
+  });
+  const sizes = groups.map(group => elementCount(group.map(n => wide[n] ?? 0)));
+  return d === wide.length && `${sizes}` === `${shape}` ? groups : null;
+}
+
+/**
+ * The scores that a reshape split into five dimensions, and their shape; null for any other tensor. The batch
+ * and the heads may have been joined.
+ */
+function scoresBefore(
+  draft: Writer,
+  tensor: LogicalTensor,
+): { readonly tensor: LogicalTensor; readonly shape: readonly number[] } | null {
+  const source = tensor.shape?.length === 5 ? beforeReshape(draft, tensor) : null;
+  // A rewritten operation has fewer dimensions, so it is not rewritten in this way again.
+  if (!source || shapeOf(source).length > 4) return null;
+  const [B = 1, H = 1, ...scores] = shapeOf(source);
+  const shape = [shapeOf(source), [B * H, ...scores]].find(
+    own => own.length >= 3 && splitDimensions(own, shapeOf(tensor)),
+  );
+  return shape ? { tensor: source, shape } : null;
+}
+
+/**
+ * Rewrites an elementwise operation on scores whose dimensions were split, (N, W, H, X, Y) for windows or
+ * (B, y, x, y, x) for the pixels of an image, as an operation on the scores before.
+ */
+function splitScores(
   draft: Writer,
   kind: string,
   inputs: readonly LogicalTensor[],
   given: Attributes,
 ): RewrittenOperation | null {
   if (!isElementwise(kind)) return null;
-  const sources = inputs.map(tensor => {
-    const source = beforeReshape(draft, tensor);
-    const isSplit = source?.shape?.length === 4 && `${source.shape.slice(1)}` === `${tensor.shape?.slice(2)}`;
-    return isSplit ? source : null;
-  });
-  const whole = inputs.find((_, n) => sources[n])?.shape;
-  if (!whole) return null;
-  const [N = 1, W = 1] = whole;
-  const joined = inputs.map((tensor, n) => {
+  const sources = inputs.map(tensor => scoresBefore(draft, tensor));
+  const n = sources.findIndex(source => source !== null);
+  const [source, scores] = [sources[n], inputs[n]];
+  if (!source || !scores) return null;
+  const whole = shapeOf(scores);
+  const groups = splitDimensions(source.shape, whole) ?? [];
+  const joined = inputs.map((tensor, m) => {
     const own = shapeOf(tensor);
-    if (`${own}` === `${whole}` && sources[n]) return sources[n];
+    const before = sources[m];
+    if (before && `${own}` === `${whole}`) return reshaped(draft, before.tensor, source.shape);
     const shape = [...new Array<number>(Math.max(0, 5 - own.length)).fill(1), ...own];
-    // A smaller tensor is repeated for each window, but not for heads, queries and keys.
     if (shape.length > 5 || shape.some((extent, d) => extent !== 1 && extent !== whole[d])) return null;
-    const rest = shape.slice(2);
-    if (shape[0] === 1 && shape[1] === 1) return reshaped(draft, tensor, own.slice(-3));
-    const wide = draft.op('Expand', [reshaped(draft, tensor, shape)], { shape: [N, W, ...rest] });
-    return reshaped(draft, wide, [N * W, ...rest]);
+    // Parts of a dimension cannot broadcast, so the tensor is repeated along them.
+    const wide = groups.flatMap(group => {
+      const isWhole = group.some(d => shape[d] !== 1);
+      return group.map(d => (isWhole ? whole[d] : 1));
+    });
+    const repeated =
+      `${wide}` === `${shape}`
+        ? tensor
+        : draft.op('Expand', [reshaped(draft, tensor, shape)], { shape: wide });
+    return reshaped(
+      draft,
+      repeated,
+      groups.map(group => elementCount(group.map(d => wide[d]))),
+    );
   });
   const all = joined.flatMap(tensor => tensor ?? []);
-  return all.length < inputs.length
-    ? null
-    : { inputs: all, given, shapeOf: result => [N, W, ...result.slice(1)] };
+  return all.length < inputs.length ? null : { inputs: all, given, shapeOf: () => whole };
 }
 
 function reshaped(draft: Writer, tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {

@@ -90,7 +90,7 @@ export class Draft {
     // No operation reshapes 8-bit floats.
     const own = dtypes[0]?.startsWith('f8') ? null : beforeReshapes(this, kind, inputs, given);
     if (!own) return this.#add(kind, inputs, given, dtypes);
-    return this.#add(kind, own.inputs, own.given, dtypes).map(tensor => {
+    return this.ops(kind, own.inputs, own.given, dtypes).map(tensor => {
       const shape = own.shapeOf(shapeOf(tensor));
       return this.op('StaticReshape', [tensor], { shape, special_zero: false });
     });
