@@ -206,6 +206,16 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const p = w.softmax(flat(w, w.op('Max', [masked, w.floats([lowest])])));
     return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
   },
+  'a batched product that adds the mask, with factors of 1': w => {
+    // As in torch.nn.MultiheadAttention, the sequence comes first, and batch and heads are one dimension.
+    const [q, k, v] = ['q', 'k', 'v'].map(x =>
+      w.transpose(w.reshape(w.transpose(x, [1, 0, 2]), [S, B * H, D]), [1, 0, 2]),
+    ) as [string, string, string];
+    const product = times(w, w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]), 1);
+    const whole = w.op('Expand', [additive(w), w.ints([B, H, S, S])]);
+    const p = w.softmax(w.op('Add', [product, times(w, flat(w, whole), 1)]));
+    return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
+  },
   'distances of rows and of columns of an image': w => {
     // The queries and keys are the pixels of an image of 2 × 3.
     const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];

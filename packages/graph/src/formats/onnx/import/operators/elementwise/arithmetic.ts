@@ -1,3 +1,4 @@
+import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { type Draft, isFloat } from '../../draft.ts';
 import { isInteger } from '../../file/element-type.ts';
@@ -25,6 +26,16 @@ const product = (a: number, b: number, call: NodeCall): number => {
   const whole = a * b;
   const { type } = call.input(0);
   return isInteger(type) && type.bits <= 32 && !Number.isSafeInteger(whole) ? Math.imul(a, b) : whole;
+};
+
+/** a · b. Exporters write factors of 1, which would hide attention from its pattern. */
+const times: Emit = (draft, [a, b], call) => {
+  const isOne = (n: number): boolean => {
+    const value = call.input(n);
+    return elementCount(value.shape) === 1 && staticNumbers(value)?.[0] === 1;
+  };
+  if (isOne(1)) return a;
+  return isOne(0) ? b : draft.op('Multiply', [a, b]);
 };
 
 const quotient: Emit = (draft, [a, b], call) => {
@@ -116,7 +127,7 @@ export const arithmeticOperators: Readonly<Record<string, OnnxOperator>> = {
   Round: unary('Round', x => (Math.abs(x - Math.trunc(x)) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))),
   Add: binary('Add', (a, b) => a + b),
   Sub: binary('Subtract', (a, b) => a - b),
-  Mul: binary('Multiply', product),
+  Mul: elementwise(2, ([a, b], call) => product(a, b, call), wrapping(times)),
   // Integer division rounds towards 0, as in ONNX.
   Div: elementwise(
     2,
