@@ -32,8 +32,8 @@ export interface RewrittenOperation {
 
 /**
  * Moves reshapes after an operation of attention, which then has its usual form; null if no operand was
- * reshaped so. Exporters write batched products of three dimensions with reshapes around the masks, and scores
- * that are reshaped to add the mask of each window, or the distances of rows and columns of an image.
+ * reshaped so. Exporters write batched products of three dimensions with reshapes around the masks, and
+ * scores that are reshaped to add the mask of each window, or the distances of rows and columns of an image.
  */
 export function beforeReshapes(
   draft: Writer,
@@ -81,8 +81,8 @@ function splitOperands(
 }
 
 /**
- * The dimensions of `wide` that a reshape split each dimension of `shape` into; null if the reshape also joined
- * dimensions.
+ * The dimensions of `wide` that a reshape split each dimension of `shape` into; null if the reshape also
+ * joined dimensions.
  */
 function splitDimensions(shape: readonly number[], wide: readonly number[]): readonly number[][] | null {
   let d = 0;

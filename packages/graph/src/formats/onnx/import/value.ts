@@ -52,7 +52,9 @@ function zeros(shape: readonly number[]): Float64Array {
   return new Float64Array(count);
 }
 
-/** Visits all indices of a shape with `count` elements in row-major order. The index changes after a visit. */
+/**
+ * Visits all indices of a shape with `count` elements in row-major order. The index changes after a visit.
+ */
 function forEachIndex(
   shape: readonly number[],
   count: number,
@@ -125,8 +127,8 @@ export function folded(
 }
 
 /**
- * Like `folded`, for elements that follow from the elements of the values at the same position. It goes through
- * whole rows, which is many times as fast: masks have S × S elements.
+ * Like `folded`, for elements that follow from the elements of the values at the same position. It goes
+ * through whole rows, which is many times as fast: masks have S × S elements.
  * @param apply must not keep the numbers, which change.
  */
 export function foldedElements(

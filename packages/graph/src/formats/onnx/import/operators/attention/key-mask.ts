@@ -18,8 +18,8 @@ interface Sizes {
 
 /**
  * The mask and the bias of com.microsoft's attention. The mask is the number of visible keys (B), or has a
- * number for each key (B, Skv) or each score (B, Sq, Skv). Where the number is 0, 'mask_filter_value' is added
- * to the score, which gives weights even to a query whose keys are all hidden.
+ * number for each key (B, Skv) or each score (B, Sq, Skv). Where the number is 0, 'mask_filter_value' is
+ * added to the score, which gives weights even to a query whose keys are all hidden.
  */
 export function keyMask(
   call: NodeCall,

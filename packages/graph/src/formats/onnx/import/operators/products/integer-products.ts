@@ -25,8 +25,8 @@ export function centred(call: NodeCall, n: number, pointAt: number, after: numbe
 }
 
 /**
- * The exact product of matrices of small integers in f32, as i32: parts of the rows are summed in f32, and the
- * parts in i32.
+ * The exact product of matrices of small integers in f32, as i32: parts of the rows are summed in f32, and
+ * the parts in i32.
  */
 export function exactProduct({ draft }: NodeCall, x: LogicalTensor, y: LogicalTensor): LogicalTensor {
   const axes = [shapeOf(x).length - 1, Math.max(0, shapeOf(y).length - 2)];
