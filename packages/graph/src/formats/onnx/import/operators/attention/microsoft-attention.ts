@@ -2,7 +2,7 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
-import { withBias } from '../elementwise/bias.ts';
+import { withBias } from '../products/bias.ts';
 import { attend, withHeads, withoutHeads } from './attention.ts';
 import { noScores, refuseExtras } from './group-query-attention.ts';
 import { keyMask } from './key-mask.ts';

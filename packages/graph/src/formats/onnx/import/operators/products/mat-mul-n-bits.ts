@@ -1,5 +1,5 @@
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { withBias } from '../elementwise/bias.ts';
+import { withBias } from './bias.ts';
 
 /** A matrix in groups of quantized elements, which MatMulNBits multiplies by. */
 interface QuantizedMatrix {

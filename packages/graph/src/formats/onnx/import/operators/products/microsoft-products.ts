@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { floatType } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { withBias } from '../elementwise/bias.ts';
+import { withBias } from './bias.ts';
 import { centred, dynamicBytes, exactProduct } from './integer-products.ts';
 import { productShape } from './products.ts';
 
