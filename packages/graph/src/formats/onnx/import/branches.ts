@@ -1,12 +1,13 @@
 import type { AttributeRecord, GraphRecord, NodeRecord } from './file/read-model.ts';
 import type { TensorRecord } from './file/tensor-record.ts';
+import type { NodeCall } from './node-call.ts';
 
 /** The names that a graph defines. */
 const definedIn = ({ initializers, nodes }: GraphRecord): ReadonlySet<string> =>
   new Set([...initializers.map(({ name }) => name), ...nodes.flatMap(({ outputs }) => outputs)]);
 
 /** A graph with its names mapped, except those of its inputs and those that its own branches define. */
-function mapped(graph: GraphRecord, map: (name: string) => string): GraphRecord {
+export function mapped(graph: GraphRecord, map: (name: string) => string): GraphRecord {
   return {
     ...graph,
     nodes: graph.nodes.map(node => ({
@@ -32,9 +33,22 @@ function mappedReads(attribute: AttributeRecord, map: (name: string) => string):
  * the same name. Names that the branch reads from outside do not change, nor do the names that its nested
  * branches define; those are renamed when such a branch is taken.
  */
-export function renamedBranch(branch: GraphRecord, prefix: string): GraphRecord {
+function renamedBranch(branch: GraphRecord, prefix: string): GraphRecord {
   const own = definedIn(branch);
   return mapped(branch, name => (name !== '' && own.has(name) ? `${prefix}/${name}` : name));
+}
+
+/** The branch of `If` that the numbers of its condition choose, with names of its own. */
+export function chosenBranch(call: NodeCall): GraphRecord {
+  const condition = call.input(0);
+  if (!condition.host)
+    call.refuse(`chooses a branch by '${condition.name}', which is known only when the graph runs`);
+  const name = call.numbers(0)[0] ? 'then_branch' : 'else_branch';
+  const branch = call.attribute(name, 'graph') ?? call.fail(`needs the graph '${name}'`);
+  const { outputs } = call.node;
+  if (branch.inputs.length > 0 || branch.outputs.length !== outputs.length)
+    call.fail(`has a branch with ${branch.inputs.length} inputs and ${branch.outputs.length} outputs`);
+  return renamedBranch(branch, call.node.name || (outputs[0] ?? 'If'));
 }
 
 /** The graphs in a node's attributes. */

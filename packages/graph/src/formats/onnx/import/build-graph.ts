@@ -3,11 +3,18 @@ import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { brokenScalarRule } from '../../../ir/tensor/scalar.ts';
-import { nodesFor, renamedBranch } from './branches.ts';
+import { chosenBranch, nodesFor } from './branches.ts';
 import { Draft } from './draft.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './file/element-type.ts';
-import type { ModelRecord, NodeRecord, ValueRecord } from './file/read-model.ts';
+import {
+  functionName,
+  type GraphRecord,
+  type ModelRecord,
+  type NodeRecord,
+  type ValueRecord,
+} from './file/read-model.ts';
 import { engineTensor, numbersOf, type TensorRecord, tensorOfNumbers } from './file/tensor-record.ts';
+import { checkAdded, functionBody } from './functions.ts';
 import { checkShape, declaration, type GivenInputs } from './given-inputs.ts';
 import { NodeCall, type NodeResult, named } from './node-call.ts';
 import { once } from './once.ts';
@@ -63,6 +70,8 @@ export class GraphFromModel {
   readonly #weights = new Map<string, { tensor: LogicalTensor; value: Tensor }>();
   readonly #constants = new Map<number, Tensor>();
   readonly #specialised = new Set<string>();
+  #added = 0;
+  #nesting = 0;
 
   /** @param data returns the bytes of a tensor, even if they are in another file. */
   constructor(
@@ -227,14 +236,16 @@ export class GraphFromModel {
     const call = new NodeCall(node, version ?? 1, { draft: this.#draft, constant }, inputs);
     if (version === undefined)
       call.fail(`is of the operator set '${domain}', which the model does not import`);
-    if (!operator && op !== 'If')
-      call.refuse(domain ? `is in the operator set '${domain}' and is not supported` : 'is not supported');
     this.#draft.at = call;
-    if (domain === '' && op === 'If') {
-      this.#branch(call);
+    const own = operator ? undefined : this.#model.functions.get(functionName(node));
+    const body = domain === '' && op === 'If' ? chosenBranch(call) : own && functionBody(node, own);
+    if (body) {
+      this.#expand(call, body);
       return;
     }
-    const results = [named(call, () => operator?.(call) ?? [])].flat();
+    const unsupported = (): never =>
+      call.refuse(domain ? `is in the operator set '${domain}' and is not supported` : 'is not supported');
+    const results = [named(call, () => operator?.(call) ?? unsupported())].flat();
     const from = {
       isWeight: inputs.some(value => value?.isWeight),
       isStatic: inputs.every(value => value?.isStatic ?? true),
@@ -245,27 +256,20 @@ export class GraphFromModel {
     }
   }
 
-  /** Adds the nodes of the branch that a condition chooses to the model. */
-  #branch(call: NodeCall): void {
-    const { node } = call;
-    const condition = call.input(0);
-    if (!condition.host)
-      call.refuse(`chooses a branch by '${condition.name}', which is known only when the graph runs`);
-    const name = call.numbers(0)[0] ? 'then_branch' : 'else_branch';
-    const branch = renamedBranch(
-      call.attribute(name, 'graph') ?? call.fail(`needs the graph '${name}'`),
-      node.name || (node.outputs[0] ?? 'If'),
-    );
-    if (branch.inputs.length > 0 || branch.outputs.length !== node.outputs.length)
-      call.fail(`has a branch with ${branch.inputs.length} inputs and ${branch.outputs.length} outputs`);
-    for (const record of branch.initializers) this.#define(this.#initializer(record));
-    for (const one of branch.nodes) {
+  /** Adds the nodes of a branch or a function, whose results become those of the node. */
+  #expand(call: NodeCall, body: GraphRecord): void {
+    this.#added += body.nodes.length;
+    this.#nesting += 1;
+    checkAdded(call, this.#added, this.#nesting);
+    for (const record of body.initializers) this.#define(this.#initializer(record));
+    for (const one of body.nodes) {
       this.#node(one);
       this.#settle(one);
     }
-    for (const [n, output] of node.outputs.entries()) {
-      const value = this.#values.get(branch.outputs[n]?.name ?? '');
-      if (!value) call.fail(`has a branch in which no node produces output ${n}`);
+    this.#nesting -= 1;
+    for (const [n, output] of call.node.outputs.entries()) {
+      const value = this.#values.get(body.outputs[n]?.name ?? '');
+      if (!value) call.fail(`has a branch or a function in which no node produces output ${n}`);
       else if (output !== '') this.#define({ ...value, name: output });
     }
   }

@@ -14,6 +14,8 @@ export interface AttributeValues {
   readonly strings: readonly string[];
   readonly tensor: TensorRecord;
   readonly graph: GraphRecord;
+  /** The name of the attribute of the function whose value this attribute of a node of the function takes. */
+  readonly reference: string;
   readonly other: string;
 }
 
@@ -59,12 +61,24 @@ export interface GraphRecord {
   readonly outputs: readonly ValueRecord[];
 }
 
+/** A function of the file: an operator that is composed of others. */
+export interface FunctionRecord {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly nodes: readonly NodeRecord[];
+  /** The values of attributes that a call does not give. */
+  readonly defaults: ReadonlyMap<string, AttributeRecord>;
+}
+
+/** The name of a function in a file. */
+export const functionName = ({ domain, op }: Pick<NodeRecord, 'domain' | 'op'>): string => `${domain}:${op}`;
+
 /** The supported contents of an ONNX file. */
 export interface ModelRecord extends GraphRecord {
   /** The version of each operator set that the nodes use, by domain. */
   readonly opsets: ReadonlyMap<string, number>;
-  /** The names of functions that the file defines: operators that are composed of others. */
-  readonly functions: readonly string[];
+  /** The functions of the file, by their names as `functionName` gives them. */
+  readonly functions: ReadonlyMap<string, FunctionRecord>;
 }
 
 /**
@@ -75,15 +89,37 @@ export function readModel(bytes: Uint8Array): ModelRecord {
   const model = new Message(bytes, 'the model');
   const graph = model.message(7, 'graph');
   if (!graph) return model.fail('has no graph: it is not an ONNX model');
-  const opsets = model
-    .messages(8, 'opset_import', n => `operator set ${n}`)
-    .map(set => [normalDomain(set.text(1, 'domain')), set.integer(2, 'version')] as const);
+  const functions = model.messages(25, 'functions', n => `function ${n}`);
   return {
-    opsets: new Map(opsets),
+    // A function may use operator sets that the main graph does not use.
+    opsets: new Map([...functions.flatMap(message => readOpsets(message, 9)), ...readOpsets(model, 8)]),
     ...readGraph(graph, 0),
-    functions: model.messages(25, 'functions', n => `function ${n}`).map(message => message.text(1, 'name')),
+    functions: new Map(functions.map(readFunction)),
   };
 }
+
+const readOpsets = (message: Message, field: number): (readonly [domain: string, version: number])[] =>
+  message
+    .messages(field, 'opset_import', n => `operator set ${n}`)
+    .map(set => [normalDomain(set.text(1, 'domain')), set.integer(2, 'version')]);
+
+function readFunction(message: Message): readonly [name: string, record: FunctionRecord] {
+  const domain = normalDomain(message.text(10, 'domain'));
+  const op = message.text(1, 'name');
+  const record = {
+    inputs: message.texts(4, 'input'),
+    outputs: message.texts(5, 'output'),
+    nodes: message.messages(7, 'node', n => `node ${n} of function '${op}'`).map(node => readNode(node, 0)),
+    defaults: readAttributes(
+      message.messages(11, 'attribute_proto', n => `attribute ${n} of '${op}'`),
+      0,
+    ),
+  };
+  return [functionName({ domain, op }), record];
+}
+
+const readAttributes = (messages: readonly Message[], depth: number): NodeRecord['attributes'] =>
+  new Map(messages.map(message => [message.text(1, 'name'), readAttribute(message, depth)]));
 
 /** The maximum nesting depth of branches. */
 const deepest = 16;
@@ -112,7 +148,7 @@ function readNode(node: Message, depth: number): NodeRecord {
     scope: scopeOf(node),
     inputs: node.texts(1, 'input'),
     outputs: node.texts(2, 'output'),
-    attributes: new Map(attributes.map(message => [message.text(1, 'name'), readAttribute(message, depth)])),
+    attributes: readAttributes(attributes, depth),
   };
 }
 
@@ -129,6 +165,7 @@ function scopeOf(node: Message): string {
  * versions omit the type.
  */
 function readAttribute(message: Message, depth: number): AttributeRecord {
+  if (message.has(21)) return { kind: 'reference', value: message.text(21, 'ref_attr_name') };
   const type = message.integer(20, 'type') || guessedType(message);
   switch (type) {
     case 1:
