@@ -213,7 +213,8 @@ function keyOf(
  * @param bytes the file; its weights are not copied.
  * @throws InvalidGraphError if the file is not a valid model, naming the node or tensor;
  * UnsupportedOperationError for element types that no engine supports; InvalidArgumentError if `bytes` is not
- * a Uint8Array, or if weights are in other files and `externalData` is missing.
+ * a Uint8Array, or if weights are in other files and `externalData` is missing; TilewiseError `UNSUPPORTED`
+ * if the code of com.microsoft's operators, which a model that imports them needs, could not be loaded.
  */
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {}): Promise<OnnxModel> {
   if (!(bytes instanceof Uint8Array))
