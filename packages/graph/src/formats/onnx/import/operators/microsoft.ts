@@ -10,7 +10,7 @@ import { swish } from './elementwise/activations.ts';
 import { embedLayerNormalization } from './microsoft-embeddings.ts';
 import { withBias } from './products/bias.ts';
 import { matMulBnb4 } from './products/mat-mul-bnb4.ts';
-import { matMulNBits } from './products/mat-mul-n-bits.ts';
+import { gatherBlockQuantized, matMulNBits } from './products/mat-mul-n-bits.ts';
 import { dynamicQuantizeMatMul, matMulIntegerToFloat } from './products/microsoft-products.ts';
 import { fusedMatMul, gemm } from './products/products.ts';
 import { layerNorm, rmsNormalization } from './reductions/reductions.ts';
@@ -108,6 +108,7 @@ export const microsoftOperators: Readonly<Record<string, OnnxOperator>> = {
   FastGelu: biasGelu,
   FusedGemm: fusedGemm,
   FusedMatMul: fusedMatMul,
+  GatherBlockQuantized: gatherBlockQuantized,
   Gelu: biasGelu,
   GroupQueryAttention: groupQueryAttention,
   MatMulBnb4: matMulBnb4,

@@ -3,6 +3,7 @@ import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-on
 import {
   f32,
   type Given,
+  i64,
   int,
   modelOf,
   type OperatorCase,
@@ -31,6 +32,31 @@ describe('a product with a quantized matrix is as in onnxruntime', () => {
     ['of 4 bits, with packed zero points', product(4, u8(bytes(N * Math.ceil(groups / 2))))],
     ['of 8 bits, with zero points', product(8, u8(bytes(N * groups)))],
   ])('%s', (_, one) => expectAsOnnxruntime(one));
+});
+
+const rows = (bits: 4 | 8, ...zeros: readonly Given[]): OperatorCase => ({
+  ...{ op: 'GatherBlockQuantized', domain: 'com.microsoft', opset: 17 },
+  inputs: [
+    u8(bytes(5 * 4 * bits), [5, 4 * bits]),
+    i64([4, 0, 2, 2], [2, 2]),
+    f32([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1], [5, 2]),
+    ...zeros,
+  ],
+  attributes: { bits: int(bits), block_size: int(16) },
+});
+
+describe('rows of a quantized matrix are as in onnxruntime', () => {
+  test.each<readonly [string, OperatorCase]>([
+    ['of 4 bits', rows(4)],
+    ['of 4 bits, with packed zero points', rows(4, u8([0x21, 0x43, 0x65, 0x87, 0xa9], [5, 1]))],
+    ['of 8 bits', rows(8)],
+  ])('%s', (_, one) => expectAsOnnxruntime(one));
+});
+
+test('rows of blocks along the first dimension are refused', async () => {
+  const one = rows(4);
+  const model = await fromOnnx(modelOf({ ...one, attributes: { ...one.attributes, quantize_axis: int(0) } }));
+  expect(() => model.graph()).toThrow('in whole blocks along K');
 });
 
 test.each<readonly [string, OperatorCase, string]>([

@@ -12,10 +12,14 @@ interface QuantizedMatrix {
 
 const nibble = (all: ArrayLike<number>, n: number): number => (all[n >> 1] >> (4 * (n & 1))) & 15;
 
-/** The elements (N, K) of a matrix, from its codes (N, groups, bytes), scales and zero points. */
-function dequantized(call: NodeCall, { K, N, bits, block }: QuantizedMatrix): Float32Array {
+/**
+ * The elements (N, K) of a matrix, from its codes (N, groups, bytes), its scales in input 2 and its zero
+ * points in input 3.
+ * @param codesAt the input with the codes.
+ */
+function dequantized(call: NodeCall, { K, N, bits, block }: QuantizedMatrix, codesAt: number): Float32Array {
   const groups = Math.ceil(K / block);
-  const codes = call.numbers(1);
+  const codes = call.numbers(codesAt);
   const factor = call.numbers(2);
   const zeros = call.has(3) ? call.numbers(3) : null;
   // 4-bit zero points are packed per row of groups, unless they are floats.
@@ -56,10 +60,27 @@ export const matMulNBits: OnnxOperator = call => {
   if (call.has(4)) call.refuse('has an order of groups (g_idx), which is not supported');
   const { draft } = call;
   return result({ type: x.type, shape: [...x.shape.slice(0, -1), N] }, () => {
-    const values = dequantized(call, { K, N, bits, block });
+    const values = dequantized(call, { K, N, bits, block }, 1);
     const weights = call.constant({ shape: [N, K], values }, scales.type);
     const matrices = [x.tensor(), draft.cast(weights, x.tensor().dtype)];
     const product = draft.op('MatMul', matrices, { transpose_b: true });
     return withBias(call, product, 5);
+  });
+};
+
+/** com.microsoft's rows of a 4-bit or 8-bit matrix (N, K), such as a table of embeddings. */
+export const gatherBlockQuantized: OnnxOperator = call => {
+  const [data, indices, scales] = [call.input(0), call.input(1), call.input(2)];
+  const [bits, block] = [call.int('bits', 4), call.int('block_size', 128)];
+  const [N = 0, bytes = 0] = data.shape;
+  const K = (bytes * 8) / bits;
+  const hasRows = call.int('gather_axis', 0) === 0 && call.axis(call.int('quantize_axis', 1), 2) === 1;
+  if (data.shape.length !== 2 || data.type.name !== 'uint8' || !hasRows || K % block !== 0)
+    return call.refuse('reads from data of another form than bytes (N, K) in whole blocks along K');
+  if (bits !== 4 && bits !== 8) return call.refuse(`has weights of ${bits} bits; 4 and 8 are supported`);
+  return result({ type: scales.type, shape: [...indices.shape, K] }, () => {
+    const values = dequantized(call, { K, N, bits, block }, 0);
+    const table = call.constant({ shape: [N, K], values }, scales.type);
+    return call.draft.op('Take', [table, indices.tensor()], { axis: 0 });
   });
 };
