@@ -230,6 +230,7 @@ describe('a visitor who computes', () => {
     expect(await stat('Step')).toBe('10');
     await site.page.reload();
     await site.page.getByText('This browser has saved a run of 10 steps').waitFor();
+    expect(await stat('One step')).toBe('–');
     await tenSteps(20);
     expect(await brokenRules(site.page)).toEqual([]);
   });

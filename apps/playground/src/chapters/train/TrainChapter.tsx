@@ -114,7 +114,8 @@ function Progress(props: {
           [text.step, numbers.whole(losses.length)],
           [text.loss, losses.length > 0 ? numbers.fixed(recent(losses), 3) : '–'],
           [text.accuracy, accuracies.length > 0 ? numbers.percent(recent(accuracies)) : '–'],
-          [text.perStep, `${numbers.significant(state.ms, 3)} ms`],
+          // A run that was restored has not taken a step here yet.
+          [text.perStep, state.ms > 0 ? `${numbers.significant(state.ms, 3)} ms` : '–'],
           ...(ready ? [[text.parameters, numbers.whole(ready.parameters)] as const] : []),
         ]}
       />
