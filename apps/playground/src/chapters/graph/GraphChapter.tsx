@@ -1,4 +1,4 @@
-import type { Graph, Partition } from '@tilewise/graph';
+import type { Partition } from '@tilewise/graph';
 import { useId, useMemo, useState } from 'react';
 import { maxDrawn } from '../../logic/graph/graph-drawing.ts';
 import { type GraphFile, keepGraphFile, keptGraphFile } from '../../logic/graph/kept-file.ts';
@@ -13,6 +13,7 @@ import { Paragraphs } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import { GraphFigure } from './figure/GraphFigure.tsx';
+import { LargeGraph } from './figure/LargeGraph.tsx';
 import { GraphControls, useAttentionOptions } from './GraphControls.tsx';
 import './graph.css';
 import { toneOf } from './figure/tone.ts';
@@ -130,49 +131,5 @@ function GraphInPartitions(props: OpenedGraph & { readonly policy: 'fusion' | 'd
         <LargeGraph graph={graph} partitions={partitions} onChoose={setChosen} />
       )}
     </>
-  );
-}
-
-/**
- * The summary of a graph that is too large to be drawn whole: its partitions by kind, each a link to the next
- * partition of that kind. A single operation counts under its own kind.
- */
-function LargeGraph(props: {
-  readonly graph: Graph;
-  readonly partitions: readonly Partition[];
-  readonly onChoose: (operation: number) => void;
-}) {
-  const { graph, partitions, onChoose } = props;
-  const text = useChapterText('graph');
-  const byKind = new Map<string, Partition[]>();
-  const kindOf = new Map(graph.nodes.map(({ id, kind }) => [id, kind]));
-  for (const partition of partitions) {
-    const [only, ...others] = partition.ops;
-    const single = others.length === 0 && only !== undefined ? kindOf.get(only) : undefined;
-    const kind = single ?? partition.kind;
-    const all = byKind.get(kind);
-    if (all) all.push(partition);
-    else byKind.set(kind, [partition]);
-  }
-  const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map());
-  const next = (kind: string, all: readonly Partition[]): void => {
-    const at = ((shown.get(kind) ?? -1) + 1) % all.length;
-    setShown(new Map(shown).set(kind, at));
-    const [first] = all[at]?.ops ?? [];
-    if (first !== undefined) onChoose(first);
-  };
-  return (
-    <div className="graph-kinds">
-      <p>{text.partOfGraph(maxDrawn, graph.nodes.length)}</p>
-      <ul>
-        {[...byKind].map(([kind, all]) => (
-          <li key={kind}>
-            <button type="button" className="button" onClick={() => next(kind, all)}>
-              <code>{kind}</code> {text.ofKind((shown.get(kind) ?? -1) + 1, all.length)}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }
