@@ -1,6 +1,5 @@
 import type { Failure } from '../../logic/kernels/gpu/failure.ts';
 import type { Judgement, Times } from '../../logic/kernels/judge.ts';
-import { formOf } from '../../logic/kernels/puzzles/arrays.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { say } from '../../text/say.ts';
 import type { ChapterTexts } from '../../text/text.ts';
@@ -105,15 +104,7 @@ function Right({ judgement }: { readonly judgement: Extract<Judgement, { kind: '
           <span>
             {error === 0
               ? text.exact
-              : text.largest(
-                  short(error, 2),
-                  short(error / largest.times, 2),
-                  text.place(
-                    largest.array,
-                    largest.row,
-                    formOf(largest.array) === 'vector' ? null : largest.column,
-                  ),
-                )}
+              : text.largest(short(error, 2), short(error / largest.times, 2), text.place(largest))}
           </span>
         </li>
       </ul>

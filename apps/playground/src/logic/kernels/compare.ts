@@ -1,12 +1,16 @@
 import type { Expected } from './expected.ts';
 import { unwritten } from './gpu/run-kernel.ts';
-import { type ArrayName, rowCount, rowLength, type Sizes } from './puzzles/arrays.ts';
+import { type ArrayName, formOf, rowCount, rowLength, type Sizes } from './puzzles/arrays.ts';
 
-/** One element of an output: the value that it holds and the value that it should hold. */
-export interface Difference {
+/** The place of an element; the column is null in an array with one number for each row. */
+export interface Place {
   readonly array: ArrayName;
   readonly row: number;
-  readonly column: number;
+  readonly column: number | null;
+}
+
+/** One element of an output: the value that it holds and the value that it should hold. */
+export interface Difference extends Place {
   readonly got: number;
   readonly wanted: number;
   /** The error as a multiple of the allowed error; more than 1 is wrong. */
@@ -18,7 +22,7 @@ export interface Difference {
  */
 export type Wrong =
   | ({ readonly kind: 'differs' } & Difference)
-  | { readonly kind: 'unwritten'; readonly array: ArrayName; readonly row: number; readonly column: number }
+  | ({ readonly kind: 'unwritten' } & Place)
   | { readonly kind: 'outside'; readonly array: ArrayName; readonly row: number };
 
 /** The first fault of the outputs, if any, and the largest error. */
@@ -39,10 +43,10 @@ export function compare(
     const length = rowLength(array, sizes);
     const count = rowCount(array, sizes) * length;
     const { values: exact, allowed } = wanted.get(array) ?? { values: [], allowed: [] };
-    const placeOf = (e: number): { array: ArrayName; row: number; column: number } => ({
+    const placeOf = (e: number): Place => ({
       array,
       row: Math.floor(e / length),
-      column: e % length,
+      column: formOf(array) === 'vector' ? null : e % length,
     });
     for (let e = 0; e < count; e++) {
       const [got = 0, want = 0] = [values[e], exact[e]];

@@ -1,4 +1,8 @@
+import type { Place } from '../../../logic/kernels/compare.ts';
 import type { ChapterTexts } from '../../text.ts';
+
+const element = ({ array, row, column }: Place): string =>
+  column === null ? `${array}, Zeile ${row}` : `${array}, Zeile ${row}, Spalte ${column}`;
 
 export const kernels: ChapterTexts['kernels'] = {
   intro: [
@@ -52,10 +56,9 @@ export const kernels: ChapterTexts['kernels'] = {
   },
   wrongOn: (input, n) => `Falsch bei ${input} (n = ${n}).`,
   wrong: {
-    differs: ({ array, row, column, got, wanted }, short) =>
-      `Der größte Fehler liegt in ${array}, Zeile ${row}, Spalte ${column}: ${short(got)} statt ${short(wanted)}.`,
-    unwritten: ({ array, row, column }) =>
-      `In ${array}, Zeile ${row}, Spalte ${column}, wurde nichts geschrieben.`,
+    differs: (place, short) =>
+      `Der größte Fehler liegt in ${element(place)}: ${short(place.got)} statt ${short(place.wanted)}.`,
+    unwritten: place => `Nichts geschrieben wurde in ${element(place)}.`,
     outside: ({ array, row }) => `Über das Ende von ${array} hinaus wurde geschrieben, in Zeile ${row}.`,
   },
   slips: {
@@ -83,7 +86,7 @@ export const kernels: ChapterTexts['kernels'] = {
   largest: (error, allowed, place) =>
     `Größter Fehler ${error} bei ${place}; durch Rundung erlaubt sind ${allowed}.`,
   exact: 'Exakt bis aufs letzte Bit.',
-  place: (array, row, column) => (column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`),
+  place: ({ array, row, column }) => (column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`),
   reads: ({ array, unit, found, most }, write) =>
     unit === 'tiles'
       ? `${write(found)} ${found === 1 ? 'Kachel' : 'Kacheln'} von ${array} gelesen, ${write(most)} ${most === 1 ? 'genügt' : 'genügen'}`

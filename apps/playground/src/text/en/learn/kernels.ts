@@ -1,10 +1,13 @@
-import type { Wrong } from '../../../logic/kernels/compare.ts';
+import type { Place, Wrong } from '../../../logic/kernels/compare.ts';
 import type { Failure } from '../../../logic/kernels/gpu/failure.ts';
 import type { Judgement, ReadCount, Stage, Times } from '../../../logic/kernels/judge.ts';
 import type { Sentences } from '../../say.ts';
 import { counted } from '../counted.ts';
 
 type WrongJudgement = Extract<Judgement, { kind: 'wrong' }>;
+
+const element = ({ array, row, column }: Place): string =>
+  column === null ? `${array}, row ${row}` : `${array}, row ${row}, column ${column}`;
 
 /** The chapter in which kernels are written. */
 export const kernels = {
@@ -59,9 +62,9 @@ export const kernels = {
   } satisfies Record<WrongJudgement['input'], string>,
   wrongOn: (input: string, n: number): string => `Wrong on ${input} (n = ${n}).`,
   wrong: {
-    differs: ({ array, row, column, got, wanted }, short) =>
-      `The largest error is in ${array}, row ${row}, column ${column}: ${short(got)}, not ${short(wanted)}.`,
-    unwritten: ({ array, row, column }) => `Nothing was written to ${array}, row ${row}, column ${column}.`,
+    differs: (place, short) =>
+      `The largest error is in ${element(place)}: ${short(place.got)}, not ${short(place.wanted)}.`,
+    unwritten: place => `Nothing was written to ${element(place)}.`,
     outside: ({ array, row }) => `${array} was written beyond its end, in row ${row}.`,
   } as {
     readonly [K in Wrong['kind']]: (
@@ -94,7 +97,7 @@ export const kernels = {
   largest: (error: string, allowed: string, place: string): string =>
     `Largest error ${error} at ${place}; rounding allows ${allowed}.`,
   exact: 'Exact to the last bit.',
-  place: (array: string, row: number, column: number | null): string =>
+  place: ({ array, row, column }: Place): string =>
     column === null ? `${array}[${row}]` : `${array}[${row}][${column}]`,
   reads: ({ array, unit, found, most }: ReadCount, write: (value: number) => string): string =>
     unit === 'tiles'
