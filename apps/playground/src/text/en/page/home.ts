@@ -18,7 +18,7 @@ export const home = {
     axisX: 'words n',
     running: (n: string): string => `Both ways are computing attention for ${n} queries and keys…`,
     result: (n: string, naive: string, streaming: string, times: string, difference: string): string =>
-      `For n = ${n} this page has just allocated ${naive} for scores and weights, and ${streaming} to stream: ${times} times less. The results differ by at most ${difference}.`,
+      `For n = ${n} this page has just allocated ${naive} for scores and weights, and ${streaming} for streaming: ${times} times less. The results differ by at most ${difference}.`,
     label: (points: readonly string[]): string => `Memory by number of words. ${points.join('; ')}`,
     point: (n: string, naive: string, streaming: string): string =>
       `${n}: ${naive} stored, ${streaming} streamed`,
