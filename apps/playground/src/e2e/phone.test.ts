@@ -55,6 +55,15 @@ describe('on a phone', () => {
       left >= 0 && right <= innerWidth }`);
   });
 
+  it('the weight of each word is in sight', async () => {
+    await site.visit('?lang=en#/overview');
+    const weights = site.page.getByRole('columnheader', { name: 'p', exact: true });
+    await weights.waitFor();
+    const { x = 0, width = 0 } = (await weights.boundingBox()) ?? {};
+    const region = await weights.locator('xpath=ancestor::section[1]').boundingBox();
+    expect(x + width).toBeLessThanOrEqual((region?.x ?? 0) + (region?.width ?? 0));
+  });
+
   it('all matrices of the backward pass are in sight', async () => {
     await site.visit('?lang=de#/backward');
     await site.page.locator('.matrix button').last().waitFor();
