@@ -192,6 +192,14 @@ describe('a visitor who computes', () => {
     await site.page.getByRole('textbox', { name: 'Your text' }).fill('To be');
     await site.page.getByText('A text needs at least 231 characters; this one has 5.').waitFor();
     expect(await site.page.getByRole('button', { name: 'Train', exact: true }).isDisabled()).toBe(true);
+    // Another chapter and reloading lose nothing.
+    const written = (): Promise<string> => site.page.getByRole('textbox', { name: 'Your text' }).inputValue();
+    await site.page.evaluate(`location.hash = '#/machine'`);
+    await site.page.locator('.cm-content').waitFor();
+    await site.page.goBack();
+    expect(await written()).toBe('To be');
+    await site.page.reload();
+    expect(await written()).toBe('To be');
     await site.page.getByRole('textbox', { name: 'Your text' }).fill('To be or not to be. '.repeat(20));
     await site.page.getByRole('button', { name: 'Ten steps' }).click();
     await site.page.locator('.stats dd', { hasText: /^10$/ }).waitFor();

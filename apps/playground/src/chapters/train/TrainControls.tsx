@@ -1,4 +1,5 @@
 import { type ReactNode, useMemo, useState } from 'react';
+import { keepText, keptText } from '../../logic/train/kept-text.ts';
 import type { TrainSetup } from '../../logic/train/training.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
@@ -15,7 +16,10 @@ export interface TrainOptions {
   readonly controls: ReactNode;
 }
 
-/** The options of a run, with their controls; all but the visitor's own text are in the URL. */
+/**
+ * The options of a run, with their controls; all but the visitor's own text are in the URL. The text is
+ * stored.
+ */
 export function useTrainOptions(): TrainOptions {
   const catalogue = useText();
   const { percent } = useNumbers();
@@ -27,7 +31,11 @@ export function useTrainOptions(): TrainOptions {
   const [heads, setHeads] = useUrlChoice('heads', '4', ['1', '2', '4']);
   const [dim, setDim] = useUrlChoice('dim', '32', ['16', '32', '64']);
   const [dropout, setDropout] = useUrlNumber('dropout', 10, { min: 0, max: 50 });
-  const [own, setOwn] = useState('');
+  const [own, setOwn] = useState(keptText);
+  const write = (next: string): void => {
+    keepText(next);
+    setOwn(next);
+  };
   const page = useMemo(() => pageText(catalogue), [catalogue]);
   const learnt = { recall: null, page, own }[task];
   return {
@@ -75,7 +83,7 @@ export function useTrainOptions(): TrainOptions {
           <Slider label={text.seed} value={seed} min={0} max={99} onChange={setSeed} />
         </div>
         <p className="note">{text.taskWhy[task]}</p>
-        {task === 'own' && <OwnText value={own} onChange={setOwn} />}
+        {task === 'own' && <OwnText value={own} onChange={write} />}
       </>
     ),
   };

@@ -12,7 +12,7 @@ export const train: ChapterTexts['train'] = {
     recall:
       'Nur die Ziffer nach einem wiederholten Buchstaben zählt. Raten ergibt eine Genauigkeit von 10\u00a0%.',
     page: 'Das nächste Zeichen im Text dieser Seite vorhersagen.',
-    own: 'Das nächste Zeichen vorhersagen. Dein Text bleibt auf dieser Seite und steht nicht in ihrer Adresse.',
+    own: 'Das nächste Zeichen vorhersagen. Dein Text bleibt in diesem Browser und steht nicht in der Adresse der Seite.',
   },
   headCount: 'Köpfe',
   width: 'Breite',

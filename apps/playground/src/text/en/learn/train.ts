@@ -11,7 +11,7 @@ export const train = {
   taskWhy: {
     recall: 'Only the digit after a repeated letter counts. Guessing gives an accuracy of 10%.',
     page: 'Predict the next character in the text of this page.',
-    own: 'Predict the next character. Your text stays in this page and is not part of its address.',
+    own: 'Predict the next character. Your text stays in this browser and is not part of the page’s address.',
   },
   headCount: 'Heads',
   width: 'Width',
