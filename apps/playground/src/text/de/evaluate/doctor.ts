@@ -145,7 +145,7 @@ export const doctor: ChapterTexts['doctor'] = {
     'Jeder Kernel wird kompiliert und einmal ausgeführt, bevor die Uhr läuft. Dann wird er in einem Auftrag so oft wiederholt, dass dieser einige Millisekunden dauert, und der Median von mindestens drei Runden zählt. Wo die GPU Zeitstempel hat, gelten diese, sonst die Zeit, bis ihre Warteschlange leer ist. All das geschieht in einem Worker, damit die Seite die Messung nicht stört.',
     'Ein falsches Ergebnis bekommt keine Zeit. Der letzte Kopf jedes Ergebnisses wird zuerst mit der CPU-Engine verglichen, deren eigene Tests sie mit der float64-Referenz vergleichen.',
     'Die Spitzenwerte stammen von mehreren handgeschriebenen Matrixprodukten, von denen das schnellste zählt, und von einer Kopie, die größer als die Caches ist. Sie zeigen, was WGSL auf diesem Gerät erreicht, nicht was das Datenblatt verspricht.',
-    'Für die Roofline zählt jeder Puffer eines Durchlaufs als einmal bewegt. Ein Kernel, der seine Eingaben öfter aus dem Speicher als aus einem Cache liest, liegt schon deshalb unter der Vorhersage.',
+    'Für die Roofline zählt jeder Puffer eines Durchlaufs als einmal bewegt. Ein Kernel, der seine Eingaben öfter aus dem Speicher als aus einem Cache liest, liegt schon deshalb unter der Vorhersage. Ein Anteil über 100 % heißt, dass ein Cache die Daten schneller lieferte, als der Speicher kann, oder dass andere Arbeit den Rechner bremste, während die Spitzenwerte gemessen wurden.',
     'Attention mit gespeicherten Scores ist so geschrieben, wie es in einem sorgfältigen Lehrbuch stünde: Produkte mit Kacheln von 16 × 16 im Workgroup-Speicher, eine Workgroup pro Zeile des Softmax. Sie rechnet immer in f32.',
   ],
 };

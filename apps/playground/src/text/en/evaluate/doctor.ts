@@ -143,7 +143,7 @@ export const doctor = {
     'Each kernel is compiled and run once before the clock starts. It is then repeated in one submission until that takes several milliseconds, and the median of at least three rounds counts. If the GPU has timestamps, they are used; otherwise, the time until its queue is empty. A worker does all of this, so that the page does not disturb the measurement.',
     'A kernel with a wrong result is not timed. The last head of every result is first compared with the CPU engine, whose own tests compare it with the float64 reference.',
     'The peaks come from several hand-written matrix products, of which the fastest counts, and from a copy larger than the caches. They are what WGSL reaches on this device, not what its data sheet promises.',
-    'For the roofline, every buffer of a pass is counted as moved once. A kernel that reads an input from memory more than once lies below the prediction for that reason alone.',
+    'For the roofline, every buffer of a pass is counted as moved once. A kernel that reads an input from memory more than once lies below the prediction for that reason alone. A share above 100% means that a cache supplied the data faster than memory can, or that other work slowed the machine down while its peaks were measured.',
     'Attention with stored scores is written as a careful textbook would: products with tiles of 16 × 16 in workgroup memory, a workgroup for each row of the softmax. It always computes in f32.',
   ],
 };
