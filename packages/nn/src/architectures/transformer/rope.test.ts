@@ -100,6 +100,13 @@ test.each<readonly [Record<string, unknown>, string]>([
   [{ rope_parameters: { rope_theta: 'big' } }, 'rope_parameters.rope_theta must be a number > 0, got "big"'],
   [{ rope_parameters: { rope_theta: 0 } }, 'rope_parameters.rope_theta must be a number > 0, got 0'],
   [{ rope_scaling: { rope_type: 'linear', factor: -2 } }, 'rope_scaling.factor must be a number > 0, got -2'],
+  [{ rope_theta: 1e-300 }, 'rope_theta or a factor gives angles beyond f32'],
+  [{ rope_scaling: { rope_type: 'linear', factor: 1e-320 } }, 'or a factor gives angles beyond f32'],
+  [{ rope_scaling: { rope_type: 'yarn', factor: 4, attention_factor: 1e39 } }, 'angles beyond f32'],
+  [
+    { rope_scaling: { type: 'longrope', short_factor: [1, 1, 1, 1], long_factor: [1, 1e-300, 1, 1] } },
+    'angles beyond f32',
+  ],
   [
     { rope_parameters: { rope_type: 'default', mrope_section: [1] } },
     'rope_parameters.mrope_section is an unknown option',
