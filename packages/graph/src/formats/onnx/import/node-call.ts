@@ -111,12 +111,17 @@ export class NodeCall {
 
   /** The numbers of an input that determine the shapes or the form of the results. */
   numbers(n: number): number[] {
+    return Array.from(this.elements(n));
+  }
+
+  /** The same numbers without a copy, for inputs with many. */
+  elements(n: number): ArrayLike<number> {
     const value = this.input(n);
     if (!value.host)
       return this.refuse(
         `needs the numbers of '${value.name}' before the graph runs, which depend on other operations`,
       );
-    return Array.from(value.host().values);
+    return value.host().values;
   }
 
   /** @throws InvalidOperationError for an attribute of another kind. */

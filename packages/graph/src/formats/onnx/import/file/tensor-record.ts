@@ -104,7 +104,11 @@ export function numbersOf(
   const { bits, kind } = type;
   const length = elementCount(shape);
   if (kind === 'float' && bits < 32) return engineTensor({ name: '', type, shape }, data).toFloat64();
-  if (bits >= 8) return Float64Array.from(elementsOf(type, aligned(data, bits), length), Number);
+  if (bits >= 8) {
+    const elements = elementsOf(type, aligned(data, bits), length);
+    const isBig = elements instanceof BigInt64Array || elements instanceof BigUint64Array;
+    return isBig ? Float64Array.from(elements, Number) : new Float64Array(elements);
+  }
   return Float64Array.from({ length }, (_, n) => {
     const at = n * bits;
     // Shifts the bits up to the sign of a 32-bit integer and down again, which extends the sign.
@@ -125,7 +129,7 @@ function elementsOf(
   { bits, kind }: ElementType,
   { buffer, byteOffset: at }: Uint8Array<ArrayBuffer>,
   length: number,
-): Iterable<number | bigint> {
+): ArrayLike<number> | BigInt64Array | BigUint64Array {
   if (kind === 'float')
     return bits === 64 ? new Float64Array(buffer, at, length) : new Float32Array(buffer, at, length);
   const signed = kind === 'signed';

@@ -26,7 +26,7 @@ export const matMulBnb4: OnnxOperator = call => {
   if (!call.flag('transB', true)) call.refuse("has the attribute 'transB' = 0, which is not supported");
   const { draft } = call;
   return result({ type: x.type, shape: [...x.shape.slice(0, -1), N] }, () => {
-    const [bytes, factors] = [call.numbers(1), call.numbers(2)];
+    const [bytes, factors] = [call.elements(1), call.elements(2)];
     if (bytes.length !== Math.ceil((N * K) / 2) || factors.length !== Math.ceil((N * K) / block))
       call.fail(`has codes or magnitudes that do not fit ${N} × ${K} in blocks of ${block}`);
     const code = (n: number): number => (n % 2 === 0 ? bytes[n >> 1] >> 4 : bytes[n >> 1] & 15);

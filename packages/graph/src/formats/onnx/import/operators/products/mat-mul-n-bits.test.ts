@@ -1,8 +1,11 @@
+import { processorTime } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-onnxruntime.ts';
 import {
+  elementTypes,
   f32,
   type Given,
+  held,
   i64,
   int,
   modelOf,
@@ -65,4 +68,22 @@ test.each<readonly [string, OperatorCase, string]>([
 ])('zero points %s are refused', async (_, one, message) => {
   const model = await fromOnnx(modelOf(one));
   expect(() => model.graph()).toThrow(message);
+});
+
+test('a matrix of sixteen million elements is read within a second', async () => {
+  const [rows, columns] = [16_384, 1024];
+  const model = await fromOnnx(
+    modelOf({
+      ...product(4),
+      inputs: [
+        [1, columns],
+        held(elementTypes.U8, [rows, 8, 64], new Uint8Array((rows * columns) / 2)),
+        held(elementTypes.F32, [rows * 8], new Float32Array(rows * 8)),
+      ],
+      attributes: { K: int(columns), N: int(rows), bits: int(4), block_size: int(128) },
+    }),
+  );
+  const started = processorTime();
+  model.graph();
+  expect(processorTime() - started).toBeLessThan(1000);
 });

@@ -19,9 +19,9 @@ const nibble = (all: ArrayLike<number>, n: number): number => (all[n >> 1] >> (4
  */
 function dequantized(call: NodeCall, { K, N, bits, block }: QuantizedMatrix, codesAt: number): Float32Array {
   const groups = Math.ceil(K / block);
-  const codes = call.numbers(codesAt);
-  const factor = call.numbers(2);
-  const zeros = call.has(3) ? call.numbers(3) : null;
+  const codes = call.elements(codesAt);
+  const factor = call.elements(2);
+  const zeros = call.has(3) ? call.elements(3) : null;
   // 4-bit zero points are packed per row of groups, unless they are floats.
   const isPacked = bits === 4 && call.optional(3)?.type.kind !== 'float';
   const rowBytes = isPacked ? Math.ceil(groups / 2) : groups;
