@@ -63,8 +63,8 @@ export const bundleBudgets = [
   // The kernels of the plain operations, and plans whose mods and 8-bit options are plain data. The kernel
   // that computes a whole norm, and the epilogues of products, are 2 KiB. A quarter of a KiB was added for
   // joining the steps of a graph that recur: a token of a Llama then takes three quarters of the dispatches
-  // and three fifths of the processor's time. Another quarter was added for keeping the kernels of like layers:
-  // the first step of training a Llama of 12 layers takes six tenths of the processor's time.
+  // and three fifths of the processor's time. Another quarter was added for keeping the kernels of like
+  // layers: the first step of training a Llama of 12 layers takes six tenths of the processor's time.
   {
     package: '@tilewise/webgpu',
     entry: "export { createContext, webgpuEngine } from '@tilewise/webgpu'",
