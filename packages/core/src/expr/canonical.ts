@@ -1,7 +1,7 @@
 import { describeValue } from '../errors.ts';
 import { checkedNodes } from './check.ts';
 import type { Expr } from './nodes/expr.ts';
-import { invalidExpression, nodes, operands } from './nodes/walk.ts';
+import { invalidExpression, operands } from './nodes/walk.ts';
 
 /** The kind and type of a node, its operator, name or value, and the indices of its operands in the list. */
 export type FlatNode = readonly [kind: string, type: string, detail: string | number, ...operands: number[]];
@@ -14,12 +14,12 @@ interface Numbering {
   readonly list: FlatNode[];
 }
 
-function number(nodes: readonly Expr[]): Numbering {
+function number(expr: Expr): Numbering {
   const indices = new Map<Expr, number>();
   const firsts = new Map<string, Expr>();
   const canonical = new Map<Expr, Expr>();
   const list: FlatNode[] = [];
-  for (const e of nodes) {
+  for (const e of checkedNodes(expr)) {
     const node: FlatNode = [e.kind, e.type, detailOf(e), ...operands(e).map(x => indices.get(x) ?? 0)];
     const key = node.join();
     const first = firsts.get(key);
@@ -46,7 +46,7 @@ function detailOf(e: Expr): string | number {
  * value.
  */
 export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
-  return number(checkedNodes(expr)).canonical;
+  return number(expr).canonical;
 }
 
 /**
@@ -56,12 +56,7 @@ export function canonicalNodes(expr: Expr): Map<Expr, Expr> {
  * @throws InvalidArgumentError for a value that is not an expression.
  */
 export function flatten(expr: Expr): FlatNode[] {
-  return number(checkedNodes(expr)).list;
-}
-
-/** `flatten` for an expression that has been checked. */
-export function flattenChecked(expr: Expr): FlatNode[] {
-  return number(nodes(expr)).list;
+  return number(expr).list;
 }
 
 /**

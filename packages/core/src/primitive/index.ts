@@ -4,7 +4,6 @@ export { coordinate, input, inputAt, inputName, reduced } from './element.ts';
 export { hostPlaceOf } from './host/host-place.ts';
 export { hostPrimitives } from './host/host-primitives.ts';
 export { canOverwrite } from './in-place.ts';
-export { type Keep, keepMade } from './keep.ts';
 export type * from './prepared-attention.ts';
 export type * from './primitive.ts';
 export type * from './primitive-engine.ts';

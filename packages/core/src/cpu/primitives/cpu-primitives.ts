@@ -1,5 +1,4 @@
 import { hostPrimitives } from '../../primitive/host/host-primitives.ts';
-import { keepMade } from '../../primitive/keep.ts';
 import type { Primitive } from '../../primitive/primitive.ts';
 import type { Primitives } from '../../primitive/primitive-engine.ts';
 import { checkTensorStorage } from '../../tensor/checks/check-storage.ts';
@@ -24,17 +23,13 @@ import { prepareSoftmax } from './softmax.ts';
  * and all primitives if there is no WebAssembly, are computed in f64 as by any host engine.
  */
 export function cpuPrimitives(variant: Variant, team: Team | null = null): Primitives<Tensor> {
-  const keep = keepMade();
   return {
     ...hostPrimitives,
     allocate: desc => allocateResident(variant, desc),
     join: works => joinSteps(variant, works),
     prepare(primitive, inputs, outputs) {
       const onHost = hostPrimitives.prepare(primitive, inputs, outputs);
-      const layouts = [inputs, outputs].map(list =>
-        list.map(({ dtype, shape, strides }) => [dtype, shape, strides]),
-      );
-      const own = keep([primitive, layouts], () => prepareOnKernels(primitive, inputs, outputs));
+      const own = prepareOnKernels(primitive, inputs, outputs);
       const runOn = (kernels: Kernels, from: readonly Tensor[], to: readonly Tensor[]): void => {
         if (!own?.run(kernels, from, to, team)) onHost.run(from, to);
       };

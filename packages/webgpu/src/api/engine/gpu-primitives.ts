@@ -1,5 +1,4 @@
 import { dtypeInfo, elementsSpanned, type TensorDesc } from '@tilewise/core';
-import type { Keep } from '@tilewise/core/primitive';
 import {
   canOverwrite,
   checkPrimitive,
@@ -13,6 +12,7 @@ import { byName, type InPlaceNames, outputName } from '../../primitive/access/pr
 import { kernelsOf } from '../../primitive/kernels-of.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { joinedWork } from '../../runtime/joined/joined-work.ts';
+import type { Keep } from '../../runtime/keep.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { type RecordedWork, recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';

@@ -1,12 +1,12 @@
 import type { Tensor } from '@tilewise/core';
 import { exprTools } from '@tilewise/core/expr';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import { keepMade } from '@tilewise/core/primitive';
 import { fp8Tools } from '../../attention/fp8/fp8.ts';
 import { mxfp8Tools } from '../../attention/fp8/mxfp8.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { EagerRun } from '../../runtime/eager-call.ts';
+import { keepMade } from '../../runtime/keep.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { Recorder } from '../../runtime/recorder.ts';
 import { supportWith } from '../plan/plan-backward.ts';

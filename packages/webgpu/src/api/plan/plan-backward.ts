@@ -5,7 +5,6 @@ import {
   type Support,
   validateBackward,
 } from '@tilewise/core';
-import type { Keep } from '@tilewise/core/primitive';
 import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { PlanOn } from '../../attention/plan/attention-plan.ts';
@@ -14,6 +13,7 @@ import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../../device/check-kind.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
+import type { Keep } from '../../runtime/keep.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { allTools } from '../tools/all-tools.ts';
 import { checkResultLayout, numbersOfCall, unalignedNames } from './check-plan-options.ts';

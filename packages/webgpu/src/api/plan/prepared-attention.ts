@@ -1,7 +1,8 @@
 import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
-import type { Keep, PreparedAttention } from '@tilewise/core/primitive';
+import type { PreparedAttention } from '@tilewise/core/primitive';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
+import type { Keep } from '../../runtime/keep.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';

@@ -1,6 +1,6 @@
+import { add, constant, type NumericExpr } from '@tilewise/core/expr';
+import { input } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
-import { add, constant, type NumericExpr } from '../expr/index.ts';
-import { input } from './element.ts';
 import { keepMade } from './keep.ts';
 
 /** Whether the second of two data finds what was made from the first. */

@@ -1,5 +1,4 @@
-import { flattenChecked } from '../expr/canonical.ts';
-import type { Expr } from '../expr/nodes/expr.ts';
+import { type Expr, flatten } from '@tilewise/core/expr';
 
 /**
  * Returns what `make` makes, or what was made before from equal data: plain values that JSON can hold, and
@@ -19,7 +18,7 @@ export function keepMade(): Keep {
   return <Made>(from: unknown, make: () => Made) => {
     // Lists the nodes of an expression, because nodes may be shared.
     const key = JSON.stringify(from, (_, part) =>
-      typeof part?.type === 'string' ? flattenChecked(part as Expr) : part,
+      typeof part?.type === 'string' ? flatten(part as Expr) : part,
     );
     if (kept.size >= maxKept) kept.clear();
     if (!kept.has(key)) kept.set(key, make());
