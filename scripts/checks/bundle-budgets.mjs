@@ -64,7 +64,7 @@ export const bundleBudgets = [
   // that computes a whole norm, and the epilogues of products, are 2 KiB. A quarter of a KiB was added for
   // joining the steps of a graph that recur: a token of a Llama then takes three quarters of the dispatches
   // and three fifths of the processor's time. Another quarter was added for keeping the kernels of like
-  // layers: the first step of training a Llama of 12 layers takes six tenths of the processor's time.
+  // layers: the first step of training a Llama of 12 layers takes half of the time.
   {
     package: '@tilewise/webgpu',
     entry: "export { createContext, webgpuEngine } from '@tilewise/webgpu'",
