@@ -19,6 +19,7 @@ test('data that differ in one number, name or node find values of their own', ()
   const value = (x: number): unknown => [add(input(0), constant(x))];
   expect(isSame({ shape: [2, 3] }, { shape: [3, 2] })).toBe(false);
   expect(isSame([['x0'], []], [[], ['x0']])).toBe(false);
+  expect(isSame({ scale: NaN }, { scale: null })).toBe(false);
   expect(isSame(value(1), value(2))).toBe(false);
   for (const [a, b] of [
     [Infinity, -Infinity],
@@ -33,6 +34,19 @@ test('a tensor may have any name', () => {
   const captures = (dtype: string): unknown => ({ captures: { type: { dtype, shape: [2] } } });
   expect(isSame(captures('f32'), captures('f32'))).toBe(true);
   expect(isSame(captures('f32'), captures('f16'))).toBe(false);
+});
+
+test('data that have no text are left to what is made from them', () => {
+  const keep = keepMade();
+  const cyclic: Record<string, unknown> = {};
+  cyclic.itself = cyclic;
+  for (const from of [3n, cyclic, { type: 'f32', kind: 'nothing' }]) {
+    expect(() =>
+      keep(from, () => {
+        throw new RangeError('refused');
+      }),
+    ).toThrow('refused');
+  }
 });
 
 test('an expression with shared nodes takes time by its nodes, not by its paths', () => {

@@ -1,9 +1,6 @@
 import { type Expr, flatten } from '@tilewise/core/expr';
 
-/**
- * Returns what `make` makes, or what was made before from equal data: plain values that JSON can hold, and
- * expressions.
- */
+/** Returns what `make` makes, or what was made before from equal data: plain values, and expressions. */
 export type Keep = <Made>(from: unknown, make: () => Made) => Made;
 
 /** More kernels than a model normally has. */
@@ -16,12 +13,25 @@ const maxKept = 256;
 export function keepMade(): Keep {
   const kept = new Map<string, unknown>();
   return <Made>(from: unknown, make: () => Made) => {
-    // Lists the nodes of an expression, because nodes may be shared.
-    const key = JSON.stringify(from, (_, part) =>
-      typeof part?.type === 'string' ? flatten(part as Expr) : part,
-    );
+    const key = keyOf(from);
+    // `make` refuses such data.
+    if (key === null) return make();
     if (kept.size >= maxKept) kept.clear();
     if (!kept.has(key)) kept.set(key, make());
     return kept.get(key) as Made;
   };
+}
+
+/** Data as text; null for data that are not what they should be. */
+function keyOf(data: unknown): string | null {
+  try {
+    return JSON.stringify(data, (_, part) => {
+      // Lists the nodes of an expression, because nodes may be shared.
+      if (typeof part?.type === 'string') return flatten(part as Expr);
+      // JSON writes null for numbers that are not finite.
+      return typeof part === 'number' && !Number.isFinite(part) ? `${part}` : part;
+    });
+  } catch {
+    return null;
+  }
 }

@@ -1,4 +1,4 @@
-import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import { type AttentionProblem, type BackwardProblem, checkProblem } from '@tilewise/core';
 import type { PreparedAttention } from '@tilewise/core/primitive';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
@@ -18,6 +18,7 @@ export function prepareAttention(
   tools: KernelTools,
   problem: AttentionProblem | BackwardProblem,
 ): PreparedAttention<GpuTensor> {
+  checkProblem(problem);
   const plans = recordedPlans<EncodeOptions>(recorder, ({ unaligned }) => {
     const { parts } = keep([problem, unaligned], () =>
       'forward' in problem
