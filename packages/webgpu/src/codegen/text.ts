@@ -2,7 +2,7 @@
 export const repeat = (n: number, text: (k: number) => string, separator = '\n'): string =>
   Array.from({ length: n }, (_, k) => text(k)).join(separator);
 
-/** Joins statements, a line each, and leaves out the values that are no texts. */
+/** Joins statements, one per line. Values that are not text, or are empty, give no line. */
 export const statements = (...texts: readonly (string | false | null | undefined)[]): string =>
   texts.filter(Boolean).join('\n');
 

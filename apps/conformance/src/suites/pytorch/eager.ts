@@ -25,7 +25,7 @@ export type EagerResults = Readonly<Record<string, Float64Array>>;
 
 const f = Math.fround;
 
-/** What the eager yardstick computes, and how precisely. */
+/** The passes that the eager yardstick computes, and the dtypes that it rounds to. */
 export interface EagerSettings {
   /** Whether gradients are computed too. */
   readonly backward: boolean;

@@ -40,7 +40,7 @@ export interface LabMask {
   readonly S: number;
   /** Rows and columns of the tiles that are computed or skipped as a whole, if the mask has tiles. */
   readonly tile?: number;
-  /** What the kernel knows of a mask mod's hidden pairs before it computes a tile; absent without a mod. */
+  /** The kernel's knowledge of hidden pairs before it computes a tile; absent without a mask mod. */
   readonly known?: 'causal' | 'nothing' | 'blocks';
   readonly value?: LabValue;
   /** The options as a user of the library would write them. */

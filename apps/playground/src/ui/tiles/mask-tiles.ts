@@ -4,7 +4,7 @@
 export type MaskedTile = 'skipped' | 'tested' | 'whole';
 
 /**
- * What the kernel knows about hidden pairs before it computes a tile: everything, if lengths and the band
+ * The kernel's knowledge of hidden pairs before it computes a tile: everything, if lengths and the band
  * decide. A mask mod is evaluated for each pair of a tile; before that, the kernel knows only the causal
  * band, nothing, or from a block mask which tiles are hidden.
  */

@@ -123,7 +123,7 @@ function allocateParts(
 /** The fields of a pass that workers share, whatever the pass computes. */
 type SharedPass<O, R> = Omit<Pass, 'tiles'> & { readonly operands: Sent<O>; readonly results: Sent<R> };
 
-/** What threads compute, and where the results go. */
+/** The computation of a pass on threads, and the memory for its results. */
 interface Work<O, R, Result> {
   /** The results of all threads, in shared memory. */
   readonly results: R;

@@ -11,7 +11,10 @@ import type { MatchLowering } from './match-lowering.ts';
 import { isScalar, OperandReader } from './operand-reader.ts';
 import { indexAxis } from './place-expr.ts';
 
-/** What a link adds to the options of the links before it; null if options cannot express the link there. */
+/**
+ * Reads a link of a chain: returns the options that it adds to those of the links before it, or null if
+ * options cannot express the link at this place.
+ */
 type LinkReader = (
   before: ScoreOptions,
   link: Link,

@@ -81,7 +81,7 @@ export function readRopeParameters(
   const plain = plainFrequencies(rotated, theta);
   const rule = scale(parameters, { rotated, theta, plain, trained, maxPositions });
   parameters.finish();
-  // Logits would be NaN. A rule has at most two sets of frequencies, or its base grows with the length.
+  // Such angles would make all logits NaN. A rule has its largest frequencies at one of these lengths.
   for (const { frequencies, factor } of [rule.at(1), rule.at(Infinity)])
     if (!(Math.max(factor, ...frequencies) * maxPositions < 1e38))
       parameters.fail('rope_theta', 'or a factor gives angles beyond f32');

@@ -12,16 +12,16 @@ import { byName, type InPlaceNames, outputName } from '../../primitive/access/pr
 import { kernelsOf } from '../../primitive/kernels-of.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { joinedWork } from '../../runtime/joined/joined-work.ts';
-import type { Keep } from '../../runtime/keep.ts';
+import type { KernelMemo } from '../../runtime/kernel-memo.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { type RecordedWork, recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';
 
 /**
  * The primitives on a context's device.
- * @param keep keeps kernels.
+ * @param memo remembers kernels.
  */
-export function gpuPrimitives(ctx: GpuContext, recorder: Recorder, keep: Keep): Primitives<GpuTensor> {
+export function gpuPrimitives(ctx: GpuContext, recorder: Recorder, memo: KernelMemo): Primitives<GpuTensor> {
   const { capabilities, tileKinds, modules } = ctx;
   /** The kernels of a primitive, with the sizes of their tensors by name. */
   const partsOf = (
@@ -32,7 +32,7 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder, keep: Keep): 
     inPlace: InPlaceNames = {},
   ): KernelParts => {
     const layouts = byName(inputs, outputs, ({ dtype, shape, strides }) => [dtype, shape, strides]);
-    return keep([primitive, layouts, unaligned, inPlace], () => {
+    return memo([primitive, layouts, unaligned, inPlace], () => {
       const tensors = { inputs, outputs, unaligned: new Set(unaligned), inPlace, capabilities };
       const made = kernelsOf(primitive, tensors, tileKinds.matmulTiles);
       const { footprints, workspace } = made;

@@ -6,7 +6,7 @@ import { mxfp8Tools } from '../../attention/fp8/mxfp8.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { EagerRun } from '../../runtime/eager-call.ts';
-import { keepMade } from '../../runtime/keep.ts';
+import { createKernelMemo } from '../../runtime/kernel-memo.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { Recorder } from '../../runtime/recorder.ts';
 import { supportWith } from '../plan/plan-backward.ts';
@@ -25,20 +25,20 @@ import { gpuPrimitives } from './gpu-primitives.ts';
 export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
   checkKind('ctx', ctx, 'a GpuContext');
   const recorder = new Recorder(ctx);
-  const keep = keepMade();
+  const memo = createKernelMemo();
   // Mods and options for 8 bits arrive as plain data.
   const tools = { ...loadedTools(ctx, exprTools), fp8: fp8Tools, mxfp8: mxfp8Tools, list: fp8List };
   return {
     name: 'webgpu',
     description: ctx.device.adapterInfo?.description || ctx.capabilities.adapter || 'WebGPU',
-    checkSupport: problem => supportWith(ctx, problem, tools, keep),
+    checkSupport: problem => supportWith(ctx, problem, tools, memo),
     upload: (tensor: Tensor) => ctx.upload(tensor),
     overwrite: (tensor, from) => !recorder.uses(tensor.buffer) && ctx.overwrite(tensor, from),
     download: tensor => recorder.download(tensor),
     release: tensor => ctx.release(tensor),
-    primitives: gpuPrimitives(ctx, recorder, keep),
+    primitives: gpuPrimitives(ctx, recorder, memo),
     batch: work => recorder.batch(work),
-    prepareAttention: problem => prepareAttention(ctx, recorder, keep, tools, problem),
+    prepareAttention: problem => prepareAttention(ctx, recorder, memo, tools, problem),
     recording: { encode: (target, work) => recorder.encode(target, work) },
     sdpa: async (q, k, v, options) => submitted(ctx.run(forwardCall(ctx, tools, { q, k, v }, options))),
     sdpaBackward: async (inputs, options) => submitted(ctx.run(backwardCall(ctx, tools, inputs, options))),

@@ -13,7 +13,7 @@ import { choiceReasons } from '../../attention/tiles/tile-choice.ts';
 import { checkContext, checkKind } from '../../device/check-kind.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import type { GpuContext } from '../../runtime/context.ts';
-import type { Keep } from '../../runtime/keep.ts';
+import type { KernelMemo } from '../../runtime/kernel-memo.ts';
 import type { KernelPlan } from '../../runtime/plan/kernel-plan.ts';
 import { allTools } from '../tools/all-tools.ts';
 import { checkResultLayout, numbersOfCall, unalignedNames } from './check-plan-options.ts';
@@ -44,17 +44,17 @@ export function checkSupport(ctx: GpuContext, problem: AttentionProblem | Backwa
 
 /**
  * `checkSupport` with an engine's own tools.
- * @param keep keeps the answers. Default: nothing is kept.
+ * @param memo remembers the answers. Default: every call finds the answer anew.
  */
 export function supportWith(
   ctx: GpuContext,
   problem: AttentionProblem | BackwardProblem,
   tools: KernelTools,
-  keep: Keep = (_, make) => make(),
+  memo: KernelMemo = (_, make) => make(),
 ): Support {
   checkKind('ctx', ctx, 'a GpuContext');
   checkProblem(problem);
-  return keep(problem, () =>
+  return memo(problem, () =>
     'forward' in problem ? backwardSupport(ctx, problem, tools) : checkForwardSupport(ctx, problem, tools),
   );
 }

@@ -2,7 +2,7 @@ import { type AttentionProblem, type BackwardProblem, checkProblem } from '@tile
 import type { PreparedAttention } from '@tilewise/core/primitive';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';
-import type { Keep } from '../../runtime/keep.ts';
+import type { KernelMemo } from '../../runtime/kernel-memo.ts';
 import type { GpuTensor } from '../../runtime/memory/gpu-tensor.ts';
 import { recordedPlans } from '../../runtime/recorded-plans.ts';
 import type { Recorder } from '../../runtime/recorder.ts';
@@ -14,13 +14,13 @@ import { planCheckedForward } from './plan-forward.ts';
 export function prepareAttention(
   ctx: GpuContext,
   recorder: Recorder,
-  keep: Keep,
+  memo: KernelMemo,
   tools: KernelTools,
   problem: AttentionProblem | BackwardProblem,
 ): PreparedAttention<GpuTensor> {
   checkProblem(problem);
   const plans = recordedPlans<EncodeOptions>(recorder, ({ unaligned }) => {
-    const { parts } = keep([problem, unaligned], () =>
+    const { parts } = memo([problem, unaligned], () =>
       'forward' in problem
         ? planCheckedBackward(ctx, problem, { unaligned }, tools)
         : planCheckedForward(ctx, problem, { unaligned }, tools),

@@ -53,7 +53,7 @@ export interface KernelPlan<Options> {
    * @internal
    */
   prepareInOrder(buffers: readonly PlanBuffer[], options?: Options): PlanRun;
-  /** What the plan is made from. @internal */
+  /** The kernels and the sizes of tensors that the plan is made from. @internal */
   readonly parts: PlanParts<Options>;
   /**
    * Compiles all kernels in parallel and in the background. Plans and eager calls on the same device share

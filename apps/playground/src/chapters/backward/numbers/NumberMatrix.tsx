@@ -7,8 +7,8 @@ const idOf = ({ matrix, i, j }: Element): string => `element-${matrix}${i}${j}`;
 const same = (a: Element, b: Element): boolean => idOf(a) === idOf(b);
 
 /**
- * A matrix of numbers. Pointing and Tab show an element; a click, Enter and the arrow keys choose one.
- * Otherwise whoever goes on to the controls by mouse or Tab would lose the chosen element on the way.
+ * A matrix of numbers. Pointing and Tab only show an element, so that a visitor who moves on to the controls
+ * does not lose the chosen element. A click, Enter and the arrow keys choose one.
  */
 export function NumberMatrix(props: {
   readonly name: MatrixName;

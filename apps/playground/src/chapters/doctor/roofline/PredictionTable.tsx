@@ -5,7 +5,7 @@ import { ScrollRegion } from '../../../ui/figures/ScrollRegion.tsx';
 import { implementationColors } from '../speed/implementation-colors.ts';
 import type { SpeedUnit } from '../speed/speed-unit.ts';
 
-/** What the roofline predicts for each measurement, and the share of the prediction that was measured. */
+/** The roofline's prediction for each measurement, and the share of the prediction that was measured. */
 export function PredictionTable(props: {
   readonly points: Roofline['points'];
   /** The head size of the measurements. */

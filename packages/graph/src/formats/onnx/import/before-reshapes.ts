@@ -26,14 +26,15 @@ const isElementwise = (kind: string): boolean =>
 export interface RewrittenOperation {
   readonly inputs: readonly LogicalTensor[];
   readonly given: Attributes;
-  /** The shape that the result of the operation as it was written has. */
+  /** The shape of the original operation's result, from that of the rewritten operation's result. */
   readonly shapeOf: (result: readonly number[]) => readonly number[];
 }
 
 /**
  * Moves reshapes after an operation of attention, which then has its usual form; null if no operand was
- * reshaped so. Exporters write batched products of three dimensions with reshapes around the masks, and
- * scores that are reshaped to add the mask of each window, or the distances of rows and columns of an image.
+ * reshaped like this. Exporters write batched products of three dimensions with reshapes around the masks,
+ * and scores that are reshaped to add the mask of each window, or the distances of rows and columns of an
+ * image.
  */
 export function beforeReshapes(
   draft: Writer,

@@ -114,7 +114,7 @@ export class NodeCall {
     return Array.from(this.elements(n));
   }
 
-  /** The same numbers without a copy, for inputs with many. */
+  /** The numbers that `numbers` returns, but not copied, for inputs with many elements. */
   elements(n: number): ArrayLike<number> {
     const value = this.input(n);
     if (!value.host)

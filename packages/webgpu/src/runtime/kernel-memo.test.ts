@@ -1,13 +1,13 @@
 import { add, constant, type NumericExpr } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import { expect, test } from 'vitest';
-import { keepMade } from './keep.ts';
+import { createKernelMemo } from './kernel-memo.ts';
 
 /** Whether the second of two data finds what was made from the first. */
 function isSame(first: unknown, second: unknown): boolean {
-  const keep = keepMade();
-  const value = keep(first, () => ({}));
-  return keep(second, () => ({})) === value;
+  const memo = createKernelMemo();
+  const value = memo(first, () => ({}));
+  return memo(second, () => ({})) === value;
 }
 
 test('equal data find the same value, whichever objects they consist of', () => {
@@ -36,13 +36,13 @@ test('a tensor may have any name', () => {
   expect(isSame(captures('f32'), captures('f16'))).toBe(false);
 });
 
-test('data that have no text are left to what is made from them', () => {
-  const keep = keepMade();
+test('data without a key are passed to the function that refuses them', () => {
+  const memo = createKernelMemo();
   const cyclic: Record<string, unknown> = {};
   cyclic.itself = cyclic;
   for (const from of [3n, cyclic, { type: 'f32', kind: 'nothing' }]) {
     expect(() =>
-      keep(from, () => {
+      memo(from, () => {
         throw new RangeError('refused');
       }),
     ).toThrow('refused');
@@ -54,11 +54,11 @@ test('an expression with shared nodes takes time by its nodes, not by its paths'
   expect(isSame([doubled()], [doubled()])).toBe(true);
 });
 
-test('what is made is kept until too much is kept', () => {
-  const keep = keepMade();
-  const first = keep('first', () => ({}));
-  for (let n = 0; n < 100; n++) keep(n, () => ({}));
-  expect(keep('first', () => ({}))).toBe(first);
-  for (let n = 0; n < 300; n++) keep(n, () => ({}));
-  expect(keep('first', () => ({}))).not.toBe(first);
+test('values are remembered up to a limit, then made again', () => {
+  const memo = createKernelMemo();
+  const first = memo('first', () => ({}));
+  for (let n = 0; n < 100; n++) memo(n, () => ({}));
+  expect(memo('first', () => ({}))).toBe(first);
+  for (let n = 0; n < 300; n++) memo(n, () => ({}));
+  expect(memo('first', () => ({}))).not.toBe(first);
 });
