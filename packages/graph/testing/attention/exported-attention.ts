@@ -6,11 +6,14 @@ const [B, H, S, D] = [2, 4, 6, 8];
 /** Writes an ONNX model node by node, as exporters do; each method returns the name of its result. */
 export class ModelWriter {
   readonly opset: number;
+  /** The number of key heads, each of which is repeated for H / keyHeads query heads. */
+  readonly keyHeads: number;
   readonly #nodes: OnnxNode[] = [];
   readonly #initializers: { name: string; type: number; shape: readonly number[]; data: Uint8Array }[] = [];
 
-  constructor(opset: number) {
+  constructor(opset: number, keyHeads = H) {
     this.opset = opset;
+    this.keyHeads = keyHeads;
   }
 
   op(
@@ -83,10 +86,16 @@ type Write = (w: ModelWriter) => string;
 const lowest = -3.4028234663852886e38;
 const scale = 1 / Math.sqrt(D);
 
-/** An input as (B, H, S, D). */
-const heads = (w: ModelWriter, x: string): string => w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 1, 3]);
+/** An input as (B, H, S, D); the first key heads of k and v are repeated by Expand and Reshape. */
+const heads = (w: ModelWriter, x: string): string => {
+  const all = w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 1, 3]);
+  if (x === 'q' || w.keyHeads === H) return all;
+  const own = w.op('Slice', [all, w.ints([0]), w.ints([w.keyHeads]), w.ints([1])]);
+  const wide = w.ints([B, w.keyHeads, H / w.keyHeads, S, D]);
+  return w.reshape(w.op('Expand', [w.op('Unsqueeze', [own, w.ints([2])]), wide]), [B, H, S, D]);
+};
 /** An input as (B, H, D, S). */
-const columns = (w: ModelWriter, x: string): string => w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 3, 1]);
+const columns = (w: ModelWriter, x: string): string => w.transpose(heads(w, x), [0, 1, 3, 2]);
 const times = (w: ModelWriter, x: string, factor: number): string => w.op('Mul', [x, w.floats([factor])]);
 const scores: Write = w => times(w, w.op('MatMul', [heads(w, 'q'), columns(w, 'k')]), scale);
 const merged = (w: ModelWriter, o: string): string => w.reshape(w.transpose(o, [0, 2, 1, 3]), [0, 0, H * D]);
@@ -115,12 +124,6 @@ const rowExtreme = (w: ModelWriter, kind: 'ReduceMin' | 'ReduceMax', truths: str
   });
   return w.op('Cast', [extreme], { to: { int: 9 } });
 };
-const group = (w: ModelWriter, x: string): string => {
-  // Two key heads, each repeated for two query heads by Expand and Reshape.
-  const own = w.op('Slice', [x, w.ints([0]), w.ints([2]), w.ints([1])]);
-  const wide = w.op('Expand', [w.op('Unsqueeze', [own, w.ints([2])]), w.ints([B, 2, 2, S, D])]);
-  return w.reshape(wide, [B, H, S, D]);
-};
 const flat = (w: ModelWriter, x: string): string => w.reshape(x, [B * H, S, -1]);
 
 /** Scaled dot-product attention as exporters decompose it. */
@@ -129,6 +132,14 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const hidden = w.op('Where', [padding(w), w.floats([Number.NEGATIVE_INFINITY]), scores(w)]);
     const p = w.softmax(hidden);
     return values(w, w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]));
+  },
+  'a guard of NaN in products of three dimensions': w => {
+    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];
+    const product = w.reshape(w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]), [B, H, S, S]);
+    const hidden = w.op('Where', [padding(w), w.floats([Number.NEGATIVE_INFINITY]), product]);
+    const p = w.softmax(flat(w, hidden));
+    const guarded = w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]);
+    return merged(w, w.reshape(w.op('MatMul', [guarded, v]), [B, H, S, D]));
   },
   'infinities and NaN as numbers': w => {
     const p = w.softmax(w.op('Where', [padding(w), w.floats([Number.NEGATIVE_INFINITY]), scores(w)]));
@@ -193,11 +204,6 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const mask = w.op('Cast', [w.op('Unsqueeze', ['mask', w.ints([1, 2])])], { to: { int: 1 } });
     const added = times(w, w.op('Sub', [w.floats([1]), mask]), -10000);
     return values(w, w.softmax(w.op('Add', [scores(w), added])));
-  },
-  'grouped heads by Expand and Reshape': w => {
-    const k = w.transpose(group(w, heads(w, 'k')), [0, 1, 3, 2]);
-    const p = w.softmax(times(w, w.op('MatMul', [heads(w, 'q'), k]), scale));
-    return merged(w, w.op('MatMul', [p, group(w, heads(w, 'v'))]));
   },
   'products of three dimensions': w => {
     const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];

@@ -9,7 +9,7 @@ import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor, TensorProperty } from '../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes, shapeOf } from '../../../ir/tensor/shape.ts';
 import { operationOf } from '../../../ops/table.ts';
-import { beforeReshapes } from './before-reshapes.ts';
+import { beforeReshapes } from './reshapes/before-reshapes.ts';
 
 /** An operation that may become part of a graph. */
 export type DraftNode = Pick<GraphNode, 'kind' | 'name' | 'given' | 'inputs' | 'outputs'>;
@@ -43,6 +43,8 @@ function dtypeAt(ports: readonly PortSchema[], n: number, dtype: GraphDType): Gr
 export class Draft {
   readonly #nodes: DraftNode[] = [];
   readonly #producers = new Map<number, DraftNode>();
+  /** The results of reshapes, by the tensor and the shape: equal masks are then one tensor. */
+  readonly #reshaped = new Map<string, LogicalTensor>();
   #next = 0;
   /** The model's node whose operations are being written: its label for errors, and its name. */
   at: { readonly label: string; readonly name: string } = { label: '', name: '' };
@@ -90,10 +92,7 @@ export class Draft {
     // No operation reshapes 8-bit floats.
     const own = dtypes[0]?.startsWith('f8') ? null : beforeReshapes(this, kind, inputs, given);
     if (!own) return this.#add(kind, inputs, given, dtypes);
-    return this.ops(kind, own.inputs, own.given, dtypes).map(tensor => {
-      const shape = own.shapeOf(shapeOf(tensor));
-      return this.op('StaticReshape', [tensor], { shape, special_zero: false });
-    });
+    return this.ops(kind, own.inputs, own.given, dtypes).map(own.after);
   }
 
   /** Adds a comparison or logical operation, whose result is bool. */
@@ -117,7 +116,11 @@ export class Draft {
     const before = this.producerOf(tensor);
     const [source] = before?.kind === 'StaticReshape' ? before.inputs : [];
     if (source) return this.reshape(source, shape);
-    return this.op('StaticReshape', [tensor], { shape, special_zero: false });
+    const key = `${tensor.id}: ${shape}`;
+    const known =
+      this.#reshaped.get(key) ?? this.op('StaticReshape', [tensor], { shape, special_zero: false });
+    this.#reshaped.set(key, known);
+    return known;
   }
 
   /**

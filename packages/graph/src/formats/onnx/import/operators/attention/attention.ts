@@ -5,6 +5,7 @@ import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import type { Draft } from '../../draft.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
+import { repetitionOf } from '../../reshapes/repeated-heads.ts';
 import { hostTensor, type Value } from '../../value.ts';
 
 /** Splits (B, S, H·D) into heads (B, H, S, D). */
@@ -45,19 +46,11 @@ export interface AttentionRequest {
   readonly align?: 'top-left' | 'bottom-right' | undefined;
 }
 
-/**
- * Keys or values (B, H, S, D) without the repetition of each head for the query heads of its group, which
- * exporters write as Reshape · Expand · Reshape.
- */
+/** Keys or values (B, H, S, D) without the repetition of each head for the query heads of its group. */
 function withoutRepetition(draft: Draft, tensor: LogicalTensor): LogicalTensor {
-  const merge = draft.producerOf(tensor);
-  const expand = merge?.kind === 'StaticReshape' ? draft.producerOf(merge.inputs[0]) : undefined;
-  if (expand?.kind !== 'Expand') return tensor;
-  const [B, Hk, one, ...rest] = shapeOf(expand.inputs[0]);
-  const wide = shapeOf(expand.outputs[0]);
-  const isRepeated = one === 1 && `${wide}` === `${[B, Hk, wide[2], ...rest]}`;
-  const isMerged = rest.length === 2 && `${shapeOf(tensor).slice(2)}` === `${rest}`;
-  return isRepeated && isMerged ? draft.reshape(expand.inputs[0], [B, Hk, ...rest]) : tensor;
+  const { own, heads: [B, Hk] = [] } = repetitionOf(draft, tensor) ?? {};
+  const [batch, , ...rows] = shapeOf(tensor);
+  return own && batch === B ? draft.reshape(own, [B, Hk, ...rows]) : tensor;
 }
 
 /** Adds attention as one operation; returns o in q's dtype. */

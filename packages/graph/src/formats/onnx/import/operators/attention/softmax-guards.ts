@@ -3,11 +3,14 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes, shapeOf } from '../../../../../ir/tensor/shape.ts';
 import type { Draft, DraftNode } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
+import { beforeReshapes } from '../../reshapes/before-reshapes.ts';
+import { beforeSplit } from '../../reshapes/repeated-heads.ts';
+import { beforeReshape } from '../../reshapes/writer.ts';
 import type { Value } from '../../value.ts';
 
 /** The number of a constant with one number; NaN for any other operation. */
 function numberOf(draft: Draft, tensor: LogicalTensor | undefined): number {
-  const node = tensor && draft.producerOf(tensor);
+  const node = tensor && draft.producerOf(beforeReshape(draft, tensor) ?? tensor);
   return node?.kind === 'Constant' ? Number(node.given.value) : NaN;
 }
 
@@ -26,26 +29,30 @@ function keptInput(inputs: readonly LogicalTensor[], isKept: (tensor: LogicalTen
   return a === b ? 0 : a ? 1 : 2;
 }
 
+const isLastAxis = (axis: number, tensor: LogicalTensor | undefined): boolean =>
+  tensor !== undefined && [-1, shapeOf(tensor).length - 1].includes(axis);
+
 /**
  * The boolean tensor that decides where a kept tensor is replaced: where it is true or, if `isNegated`, where
- * it is false. With an axis, the condition may also be that this holds for all elements along the axis.
+ * it is false. With `ofRows`, the condition may also be that this holds for all elements along the last axis.
  */
 function replacing(
   draft: Draft,
   condition: LogicalTensor,
   keeps: number,
-  axis?: unknown,
+  ofRows = false,
 ): { readonly bools: LogicalTensor; readonly isNegated: boolean } {
   let [x, isNegated] = [condition, keeps === 1];
   let found = { bools: x, isNegated };
   for (;;) {
+    x = beforeSplit(draft, x) ?? x;
     if (x.dtype === 'bool') found = { bools: x, isNegated };
     const { kind = '', inputs: [source, bound] = [], given } = draft.producerOf(x) ?? {};
     // Exporters cast booleans to numbers, and compare their sum with 0.
     const isKept = kind === 'TypeCast' || (kind === 'Greater' && numberOf(draft, bound) === 0);
     // Not all are true if one is false.
-    const isAll =
-      (isNegated ? /^Reduce(Max|Sum)$/ : /^ReduceMin/).test(kind) && `${given?.axes}` === `${axis}`;
+    const isExtreme = (isNegated ? /^Reduce(Max|Sum)$/ : /^ReduceMin/).test(kind);
+    const isAll = ofRows && isExtreme && isLastAxis(Number(given?.axes), source);
     if (kind === 'LogicalNot') isNegated = !isNegated;
     else if (!isKept && !isAll) return found;
     x = source as LogicalTensor;
@@ -66,6 +73,11 @@ export function guardedSoftmax(
   inputs: readonly LogicalTensor[],
   call: NodeCall,
 ): LogicalTensor | null {
+  const rewritten = beforeReshapes(draft, 'Where', inputs, {});
+  if (rewritten) {
+    const guarded = guardedSoftmax(draft, rewritten.inputs, call);
+    return guarded && rewritten.after(guarded);
+  }
   const keeps = keptInput(inputs, tensor => softmaxOf(draft, tensor) !== undefined);
   const [condition] = inputs;
   const p = inputs[keeps];
@@ -80,7 +92,12 @@ export function guardedSoftmax(
     draft.op('SoftMax', [of], { ...softmax.given, mode: 'inf_as_zero' }, p.dtype);
   const isOfNaN = test?.kind === 'NotEqual' && test.inputs.every(({ id }) => id === p.id);
   if (isOfNaN && keeps === 2) return guarded(scores);
-  const { bools, isNegated } = replacing(draft, condition, keeps, softmax.given.axis);
+  const { bools, isNegated } = replacing(
+    draft,
+    condition,
+    keeps,
+    isLastAxis(Number(softmax.given.axis), scores),
+  );
   const compared = draft.producerOf(bools);
   const [left, right] = compared?.inputs ?? [];
   const isOfScores = compared?.kind === 'Equal' && left?.id === scores.id && !isNegated;
@@ -108,7 +125,8 @@ export function isInfinite(
   x: LogicalTensor,
   { positive, negative }: { readonly positive: boolean; readonly negative: boolean },
 ): LogicalTensor {
-  if (softmaxOf(draft, x) || !(positive || negative)) return draft.inline([0], shapeOf(x), 'bool');
+  const isProbability = softmaxOf(draft, beforeReshape(draft, x) ?? x) !== undefined;
+  if (isProbability || !(positive || negative)) return draft.inline([0], shapeOf(x), 'bool');
   const wide = draft.cast(x, 'f32');
   const compare = (kind: 'Greater' | 'Less', bound: number): LogicalTensor =>
     draft.test(kind, wide, draft.scalar(bound, 'f32'));

@@ -1,6 +1,6 @@
 import { elementCount } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
-import { keptShape } from '../../../../../ir/tensor/shape.ts';
+import { keptShape, shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { type Draft, isFloat } from '../../draft.ts';
 import { elementTypeOf, isInteger } from '../../file/element-type.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type SingleOperator,
 } from '../../node-call.ts';
 import { once } from '../../once.ts';
+import { beforeReshape } from '../../reshapes/writer.ts';
 import { hostTensor, reader } from '../../value.ts';
 import { absolute } from '../elementwise/arithmetic.ts';
 import { integerExtreme, integerSum } from './integer-sums.ts';
@@ -62,12 +63,12 @@ function reduction(
           return axes.length > 0
             ? draft.op(kind, [x], { axes, keep_dims: keeps })
             : draft.reshape(reduced(x), to);
-        const cast = draft.producerOf(x);
+        const cast = draft.producerOf(beforeReshape(draft, x) ?? x);
         const [bools = x] = cast?.kind === 'TypeCast' ? cast.inputs : [];
         // The number of true elements is exact in f32.
         const exact =
           count && bools.dtype === 'bool'
-            ? draft.cast(reduced(draft.cast(bools, 'f32')), x.dtype)
+            ? draft.cast(reduced(draft.cast(draft.reshape(bools, shapeOf(x)), 'f32')), x.dtype)
             : kind === 'ReduceSum'
               ? integerSum(draft, x, count, reduced)
               : kind === 'ReduceMax' || kind === 'ReduceMin'

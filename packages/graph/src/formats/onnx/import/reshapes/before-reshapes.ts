@@ -1,34 +1,9 @@
 import { elementCount } from '@tilewise/core';
-import type { Attributes } from '../../../ir/schema/attribute.ts';
-import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
-import { shapeOf } from '../../../ir/tensor/shape.ts';
-import { operationOf } from '../../../ops/table.ts';
-
-/** Adds operations to the graph. */
-interface Writer {
-  producerOf(
-    tensor: LogicalTensor,
-  ): { readonly kind: string; readonly inputs: readonly LogicalTensor[] } | undefined;
-  op(kind: string, inputs: readonly LogicalTensor[], given: Attributes): LogicalTensor;
-}
-
-/** The tensor that a reshape changed to this one; null for the result of any other operation. */
-function beforeReshape(draft: Writer, tensor: LogicalTensor): LogicalTensor | null {
-  const node = draft.producerOf(tensor);
-  const [source] = node?.kind === 'StaticReshape' ? node.inputs : [];
-  return source ?? null;
-}
-
-const isElementwise = (kind: string): boolean =>
-  operationOf(kind)?.element !== undefined || kind === 'TypeCast';
-
-/** An operation on reshaped tensors that is rewritten as an operation on the tensors before the reshape. */
-export interface RewrittenOperation {
-  readonly inputs: readonly LogicalTensor[];
-  readonly given: Attributes;
-  /** The shape of the original operation's result, from that of the rewritten operation's result. */
-  readonly shapeOf: (result: readonly number[]) => readonly number[];
-}
+import type { Attributes } from '../../../../ir/schema/attribute.ts';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../ir/tensor/shape.ts';
+import { repeatLater, splitGroups } from './repeated-heads.ts';
+import { beforeReshape, isElementwise, type RewrittenOperation, type Writer } from './writer.ts';
 
 /**
  * Moves reshapes after an operation of attention, which then has its usual form; null if no operand was
@@ -42,7 +17,12 @@ export function beforeReshapes(
   inputs: readonly LogicalTensor[],
   given: Attributes,
 ): RewrittenOperation | null {
-  return splitOperands(draft, kind, inputs, given) ?? splitScores(draft, kind, inputs, given);
+  return (
+    repeatLater(draft, kind, inputs, given) ??
+    splitGroups(draft, kind, inputs, given) ??
+    splitOperands(draft, kind, inputs, given) ??
+    splitScores(draft, kind, inputs, given)
+  );
 }
 
 /** Rewrites an operation on tensors (B·H, X, Y) as an operation on (B, H, X, Y). */
@@ -69,7 +49,7 @@ function splitOperands(
     const shape = shapeOf(tensor);
     if (source && `${shapeOf(source).slice(0, 2)}` === `${[B, H]}`) split.push(source);
     else if (shape.length === 3 && shape[0] === B * H)
-      split.push(reshaped(draft, tensor, [B, H, ...shape.slice(1)]));
+      split.push(draft.reshape(tensor, [B, H, ...shape.slice(1)]));
     else if (kind !== 'MatMul' && (shape.length < 3 || elementCount(shape.slice(0, -2)) === 1))
       split.push(tensor);
     else return null;
@@ -77,7 +57,7 @@ function splitOperands(
   return {
     inputs: split,
     given: kind === 'SoftMax' ? { ...given, axis: 3 } : given,
-    shapeOf: result => [B * H, ...result.slice(2)],
+    after: result => draft.reshape(result, [B * H, ...shapeOf(result).slice(2)]),
   };
 }
 
@@ -133,11 +113,13 @@ function splitScores(
   const [source, scores] = [sources[n], inputs[n]];
   if (!source || !scores) return null;
   const whole = shapeOf(scores);
+  // Operations on scores of groups of heads, which `splitGroups` has rewritten, keep their five dimensions.
+  if (inputs.some((tensor, m) => !sources[m] && `${shapeOf(tensor)}` === `${whole}`)) return null;
   const groups = splitDimensions(source.shape, whole) ?? [];
   const joined = inputs.map((tensor, m) => {
     const own = shapeOf(tensor);
     const before = sources[m];
-    if (before && `${own}` === `${whole}`) return reshaped(draft, before.tensor, source.shape);
+    if (before && `${own}` === `${whole}`) return draft.reshape(before.tensor, source.shape);
     const shape = [...new Array<number>(Math.max(0, 5 - own.length)).fill(1), ...own];
     if (shape.length > 5 || shape.some((extent, d) => extent !== 1 && extent !== whole[d])) return null;
     // Parts of a dimension cannot broadcast, so the tensor is repeated along them.
@@ -146,20 +128,14 @@ function splitScores(
       return group.map(d => (isWhole ? whole[d] : 1));
     });
     const repeated =
-      `${wide}` === `${shape}`
-        ? tensor
-        : draft.op('Expand', [reshaped(draft, tensor, shape)], { shape: wide });
-    return reshaped(
-      draft,
+      `${wide}` === `${shape}` ? tensor : draft.op('Expand', [draft.reshape(tensor, shape)], { shape: wide });
+    return draft.reshape(
       repeated,
       groups.map(group => elementCount(group.map(d => wide[d]))),
     );
   });
   const all = joined.flatMap(tensor => tensor ?? []);
-  return all.length < inputs.length ? null : { inputs: all, given, shapeOf: () => whole };
-}
-
-function reshaped(draft: Writer, tensor: LogicalTensor, shape: readonly number[]): LogicalTensor {
-  if (`${shapeOf(tensor)}` === `${shape}`) return tensor;
-  return draft.op('StaticReshape', [tensor], { shape, special_zero: false });
+  return all.length < inputs.length
+    ? null
+    : { inputs: all, given, after: result => draft.reshape(result, whole) };
 }

@@ -1,0 +1,137 @@
+import { elementCount, sameShape } from '@tilewise/core';
+import type { Attributes } from '../../../../ir/schema/attribute.ts';
+import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
+import { shapeOf } from '../../../../ir/tensor/shape.ts';
+import { beforeReshape, isElementwise, type RewrittenOperation, type Writer } from './writer.ts';
+
+/** Keys or values whose heads are repeated for the query heads of a group. */
+interface Repetition {
+  /** The keys or values (B, Hk, 1, X, Y). */
+  readonly own: LogicalTensor;
+  /** B, Hk and the number of query heads in a group. */
+  readonly heads: readonly number[];
+}
+
+/**
+ * The repetition that gives a tensor, which exporters write as Expand to (B, Hk, groups, X, Y) and a reshape
+ * that merges the heads; undefined for any other tensor.
+ */
+export function repetitionOf(draft: Writer, tensor: LogicalTensor): Repetition | undefined {
+  const wide = beforeReshape(draft, tensor);
+  const { kind = '', inputs: [own] = [] } = (wide && draft.producerOf(wide)) ?? {};
+  if (!wide || !own || kind !== 'Expand') return undefined;
+  const [B, Hk, groups, ...rows] = shapeOf(wide);
+  const isRepeated = rows.length === 2 && groups > 1 && sameShape(shapeOf(own), [B, Hk, 1, ...rows]);
+  return isRepeated && sameShape(rowsOf(tensor), rows) ? { own, heads: [B, Hk, groups] } : undefined;
+}
+
+/**
+ * Rewrites a factor, a cast or a transpose of repeated keys or values, which are then repeated afterwards.
+ */
+export function repeatLater(
+  draft: Writer,
+  kind: string,
+  inputs: readonly LogicalTensor[],
+  given: Attributes,
+): RewrittenOperation | null {
+  const repetitions = inputs.map(tensor => repetitionOf(draft, tensor));
+  const n = repetitions.findIndex(found => found);
+  const [repetition, repeated] = [repetitions[n], inputs[n]];
+  if (!repetition || !repeated) return null;
+  if (inputs.some((tensor, m) => m !== n && elementCount(shapeOf(tensor)) !== 1)) return null;
+  const lead = shapeOf(repeated).slice(0, -2);
+  const swapped = [...lead.keys(), lead.length + 1, lead.length];
+  const isSwap = kind === 'StaticTranspose' && `${given.order}` === `${swapped}`;
+  if (!isSwap && !isElementwise(kind)) return null;
+  return {
+    inputs: inputs.map((tensor, m) => (m === n ? repetition.own : tensor)),
+    given: isSwap ? { order: [0, 1, 2, 4, 3] } : given,
+    after(result) {
+      const rows = rowsOf(result);
+      const wide = draft.op('Expand', [result], { shape: [...repetition.heads, ...rows] });
+      return draft.reshape(wide, [...lead, ...rows]);
+    },
+  };
+}
+
+/**
+ * Rewrites an operation on tensors (B, Hk·groups, X, Y), or with batch and heads in one dimension, as an
+ * operation on (B, Hk, groups, X, Y), from the product with repeated keys to that with repeated values:
+ * neither is then repeated.
+ */
+export function splitGroups(
+  draft: Writer,
+  kind: string,
+  inputs: readonly LogicalTensor[],
+  given: Attributes,
+): RewrittenOperation | null {
+  const isProduct = kind === 'MatMul';
+  const isRepeated = (tensor: LogicalTensor): boolean => repetitionOf(draft, tensor) !== undefined;
+  const first = inputs.find(tensor => beforeMerge(draft, tensor) && isRepeated(tensor) === isProduct);
+  const wide = first && beforeMerge(draft, first);
+  const onRows = first && alongRows(kind, given, shapeOf(first).length);
+  if (!wide || !(isProduct || onRows || isElementwise(kind))) return null;
+  const heads = shapeOf(wide).slice(0, 3);
+  const merged = shapeOf(first).slice(0, -2);
+  const split: LogicalTensor[] = [];
+  for (const tensor of inputs) {
+    const source = beforeMerge(draft, tensor);
+    const own = shapeOf(tensor).slice(0, -2);
+    if (source && sameShape(shapeOf(source).slice(0, 3), heads))
+      split.push(repetitionOf(draft, tensor)?.own ?? source);
+    else if (sameShape(own, merged)) split.push(draft.reshape(tensor, [...heads, ...rowsOf(tensor)]));
+    else if (isProduct) return null;
+    else if (elementCount(own) === 1) split.push(tensor);
+    else {
+      const [b, h] = [1, 1, ...own].slice(-2);
+      if (merged.length !== 2 || own.length > 2 || ![1, merged[1]].includes(h)) return null;
+      split.push(draft.reshape(tensor, [b, ...(h === 1 ? [1, 1] : heads.slice(1)), ...rowsOf(tensor)]));
+    }
+  }
+  return {
+    inputs: split,
+    given: onRows ?? given,
+    after(result) {
+      // A mask may have more batch entries than the scores.
+      const [B] = shapeOf(result);
+      const lead = merged.length === 2 ? [B, merged[1]] : merged;
+      return draft.reshape(result, [...lead, ...rowsOf(result)]);
+    },
+  };
+}
+
+/** The tensor (B, H, X, Y) that `splitGroups` reshaped to five dimensions; undefined for any other tensor. */
+export function beforeSplit(draft: Writer, tensor: LogicalTensor): LogicalTensor | undefined {
+  const source = beforeReshape(draft, tensor);
+  const [B, , ...rows] = source ? shapeOf(source) : [];
+  const [b, , , ...own] = shapeOf(tensor);
+  return B === b && rows.length === 2 && sameShape(rows, own) ? source : undefined;
+}
+
+const rowsOf = (tensor: LogicalTensor): readonly number[] => shapeOf(tensor).slice(-2);
+
+/**
+ * The tensor (B, Hk, groups, X, Y) that a reshape changed to (B, Hk·groups, X, Y) or (B·Hk·groups, X, Y);
+ * undefined for any other tensor.
+ */
+function beforeMerge(draft: Writer, tensor: LogicalTensor): LogicalTensor | undefined {
+  const source = beforeReshape(draft, tensor);
+  const [B, Hk, groups, ...rows] = source ? shapeOf(source) : [];
+  const shapes = [
+    [B, Hk * groups, ...rows],
+    [B * Hk * groups, ...rows],
+  ];
+  const isMerged = rows.length === 2 && shapes.some(shape => sameShape(shapeOf(tensor), shape));
+  return isMerged ? source : undefined;
+}
+
+/**
+ * The attributes of a softmax or a reduction along the last of `rank` dimensions, for five dimensions; null
+ * for any other operation.
+ */
+function alongRows(kind: string, given: Attributes, rank: number): Attributes | null {
+  const isLast = [-1, rank - 1].includes(Number(given.axis ?? given.axes));
+  if (!isLast) return null;
+  if (kind === 'SoftMax') return { ...given, axis: 4 };
+  return kind.startsWith('Reduce') && given.keep_dims ? { ...given, axes: [4] } : null;
+}
