@@ -190,3 +190,25 @@ test('dS is rounded in blocks of keys for dq, and in blocks of queries for dk', 
   expect(largest(wanted)).toBeGreaterThan(0);
   expect(Math.max(...errors(dk, wanted))).toBeLessThan(1e-3 * largest(wanted));
 });
+
+test.each([[['dk']], [['dq', 'dv']]] as const)(
+  'the gradients %j alone are the same as among all gradients',
+  async wanted => {
+    const ctx = await sharedContext();
+    const call = mxfp8Call<Tensor>(
+      { B: 1, Hq: 2, Hk: 1, Sq: 40, Skv: 40, D: 8 },
+      {
+        normal: (shape, seed) => normal(shape, seed),
+        quantise: (t, along) => quantiseMxfp8(t, { along }),
+      },
+    );
+    const { q, k, v, dO } = call;
+    const options = { mxfp8: withKernels(call.mxfp8), gradDType: 'f32' } as const;
+    const { o, lse } = exactSdpa(q, k, v, options);
+    const [gq, gk, gv, go, glse, gdO] = [q, k, v, o, lse, dO].map(t => ctx.upload(t));
+    const inputs = { q: gq, k: gk, v: gv, o: go, lse: glse, dO: gdO };
+    const all = sdpaBackward(ctx, inputs, options);
+    const some = sdpaBackward(ctx, inputs, { ...options, gradients: [...wanted] });
+    for (const name of wanted) expect(await ctx.download(some[name])).toEqual(await ctx.download(all[name]));
+  },
+);

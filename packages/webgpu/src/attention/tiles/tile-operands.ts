@@ -19,18 +19,20 @@ const rowsOf = (name: string, head: string): Pick<TileOperand, 'name' | 'row'> =
 /**
  * The rows from which tiles are computed: queries from i0 and keys from j0, of query head h and the heads of
  * `keyHeads`, up to the lengths of the sequence. Rows beyond the lengths are padding and never read.
+ * @param suffix appended to the name of each operand, as in `qT`.
  */
 export function tileOperands(
   problem: AttentionProblem,
+  suffix = '',
 ): Readonly<Record<'q' | 'k' | 'v' | 'dO', TileOperand>> {
   const { qk, v } = heads(problem);
   const queries = { first: 'i0', end: 'seq.length_q' };
   const keys = { first: 'j0', end: 'seq.length_kv' };
   return {
-    q: { ...rowsOf('q', 'h'), ...queries, ...qk },
-    k: { ...rowsOf('k', 'h_k'), ...keys, ...qk },
-    v: { ...rowsOf('v', 'h_v'), ...keys, ...v },
-    dO: { ...rowsOf('dO', 'h'), ...queries, ...v },
+    q: { ...rowsOf(`q${suffix}`, 'h'), ...queries, ...qk },
+    k: { ...rowsOf(`k${suffix}`, 'h_k'), ...keys, ...qk },
+    v: { ...rowsOf(`v${suffix}`, 'h_v'), ...keys, ...v },
+    dO: { ...rowsOf(`dO${suffix}`, 'h'), ...queries, ...v },
   };
 }
 

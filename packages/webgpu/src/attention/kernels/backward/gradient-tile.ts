@@ -219,11 +219,10 @@ function blockRounding(
   const { tile, tools } = config;
   const { mxfp8 } = tools;
   if (!mxfp8 || forward.fp8?.kind !== 'dequantised') return null;
-  const { q, k, dO } = tileOperands(forward);
   const { qT, kT, dOT } = mxfp8.roundedAlongPositions(forward);
   const rounds = dq || dk;
   return {
-    factors: { q: { ...q, name: 'qT' }, k: { ...k, name: 'kT' }, dO: { ...dO, name: 'dOT' } },
+    factors: tileOperands(forward, 'T'),
     round: rounds && mxfp8.roundBlocks(tile.grid, dq ? 'keys' : 'queries', tile.backend.scoreVectors),
     parts: [
       ...readOperands({ ...(dq && { kT }), ...(dk && { qT }), ...(dv && { dOT }) }, config),
