@@ -172,6 +172,11 @@ describe('a visitor who computes', () => {
     const compared = page.getByRole('region', { name: 'Compare two reports' });
     await compared.getByRole('row', { name: /^flash forward, 2 × 64 × 32, f32 .* 2 ×$/ }).waitFor();
     await compared.getByRole('row', { name: 'forward, f32 right wrong' }).waitFor();
+    // Another chapter does not lose the report.
+    await page.goto(`${site.address}#/overview`);
+    await page.getByRole('heading', { level: 1, name: 'What attention is' }).waitFor();
+    await page.goBack();
+    await compared.getByRole('row', { name: 'forward, f32 right wrong' }).waitFor();
     await first.fill(JSON.stringify(other));
     await page.getByLabel('Only what differs').check();
     expect(await compared.locator('tbody tr').count()).toBe(0);

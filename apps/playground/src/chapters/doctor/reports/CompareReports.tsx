@@ -16,6 +16,11 @@ import { speedUnit } from '../speed/speed-unit.ts';
 import { ReportField, type ReportInput } from './ReportField.tsx';
 
 const noInput: ReportInput = { text: '', name: '' };
+type Inputs = readonly [first: ReportInput, second: ReportInput];
+
+/** The reports that the visitor gave last, so that a visit to another chapter does not lose them. */
+let given: Inputs = [noInput, noInput];
+
 const groups = ['speed', 'correctness', 'device'] as const;
 
 type Read = { readonly report: DeviceReport | null; readonly error: string | null };
@@ -33,7 +38,11 @@ function read({ text }: ReportInput): Read {
 /** Two reports side by side; the first may be that of this device. */
 export function CompareReports({ own }: { readonly own: DeviceReport | null }) {
   const text = useChapterText('doctor');
-  const [inputs, setInputs] = useState<readonly [ReportInput, ReportInput]>([noInput, noInput]);
+  const [inputs, setInputs] = useState(given);
+  const take = (next: Inputs): void => {
+    given = next;
+    setInputs(next);
+  };
   const [differing, setDiffering] = useState(false);
   const [first, second] = inputs.map(read);
   const ownFirst = inputs[0].text === '' && own !== null;
@@ -50,14 +59,14 @@ export function CompareReports({ own }: { readonly own: DeviceReport | null }) {
           input={inputs[0]}
           error={first?.error ?? null}
           placeholder={ownFirst ? text.ownReport : text.pasteReport}
-          onInput={input => setInputs([input, inputs[1]])}
+          onInput={input => take([input, inputs[1]])}
         />
         <ReportField
           label={text.secondReport}
           input={inputs[1]}
           error={second?.error ?? null}
           placeholder={text.pasteReport}
-          onInput={input => setInputs([inputs[0], input])}
+          onInput={input => take([inputs[0], input])}
         />
       </div>
       {a && b && (
