@@ -67,7 +67,7 @@ export function AskPanel(props: {
             )}
           </>
         )}
-        {state.refused && <span lang="en">{state.refused}</span>}
+        {state.refused && text.unknown(state.refused)}
       </p>
     </section>
   );

@@ -52,7 +52,7 @@ export function beginSession(
     if (trainer.steps === 0) tell(await moment(trainer, tokens));
     for (;;) {
       const question = questions.shift();
-      if (question) await answer(trainer, question, tell);
+      if (question) await answer(trainer, data.vocabulary.characters, question, tell);
       else if (left > 0) {
         left--;
         await step(trainer, tokens, tell);
@@ -122,20 +122,21 @@ async function moment(trainer: Run, tokens: readonly number[]): Promise<TrainEve
 
 async function answer(
   trainer: Run,
+  known: readonly string[],
   { prompt, count, temperature }: Extract<TrainRequest, { kind: 'sample' }>,
   tell: (event: TrainEvent) => void,
 ): Promise<void> {
-  try {
-    let text = '';
-    for await (const character of trainer.generate(prompt, { count, temperature })) {
-      text += character;
-      tell({ kind: 'sampled', prompt, text, done: false });
-    }
-    tell({ kind: 'sampled', prompt, text, done: true });
-  } catch (error) {
-    // The prompt has unknown characters; the run goes on.
-    tell({ kind: 'refused', message: messageOf(error) });
+  const unknown = [...new Set(prompt)].filter(character => !known.includes(character));
+  if (unknown.length > 0) {
+    tell({ kind: 'refused', unknown });
+    return;
   }
+  let text = '';
+  for await (const character of trainer.generate(prompt, { count, temperature })) {
+    text += character;
+    tell({ kind: 'sampled', prompt, text, done: false });
+  }
+  tell({ kind: 'sampled', prompt, text, done: true });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

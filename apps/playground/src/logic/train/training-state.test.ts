@@ -17,9 +17,9 @@ it('keeps the losses in order, and the latest of everything else', () => {
 });
 
 it('a question that is refused does not end the run', () => {
-  const state = heard({ ...untrained, status: 'running' }, [{ kind: 'refused', message: 'unknown' }]);
+  const state = heard({ ...untrained, status: 'running' }, [{ kind: 'refused', unknown: ['Ω'] }]);
   expect(state.status).toBe('running');
-  expect(state.refused).toBe('unknown');
+  expect(state.refused).toEqual(['Ω']);
 });
 
 it('keeps the prompt of an answer with its text', () => {

@@ -21,8 +21,8 @@ export interface TrainingState {
   readonly ms: number;
   /** The last prompt, and the text that continues it. */
   readonly sample: { readonly prompt: string; readonly text: string; readonly done: boolean } | null;
-  /** Why the last question was not answered. */
-  readonly refused: string | null;
+  /** The characters of the last prompt that the model has never seen; null if it could read the prompt. */
+  readonly refused: readonly string[] | null;
   readonly failed: string | null;
 }
 
@@ -85,7 +85,7 @@ function withEvent(state: TrainingState, event: TrainEvent): TrainingState {
         refused: null,
       };
     case 'refused':
-      return { ...state, sample: null, refused: event.message };
+      return { ...state, sample: null, refused: event.unknown };
     case 'failed':
       return { ...state, status: 'failed', failed: event.message };
   }

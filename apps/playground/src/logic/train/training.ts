@@ -66,7 +66,8 @@ export type TrainEvent =
   | { readonly kind: 'paused' }
   /** The text that continues a prompt, so far. */
   | { readonly kind: 'sampled'; readonly prompt: string; readonly text: string; readonly done: boolean }
-  | { readonly kind: 'refused'; readonly message: string }
+  /** The model has never seen these characters of a prompt. */
+  | { readonly kind: 'refused'; readonly unknown: readonly string[] }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** The number of steps between two records of attention, and between two measurements on held-out data. */

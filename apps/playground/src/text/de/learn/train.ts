@@ -63,6 +63,8 @@ export const train: ChapterTexts['train'] = {
   prompt: 'Anfang',
   temperature: 'Temperatur',
   goOn: 'Fortsetzen',
+  unknown: characters =>
+    `Das Modell hat ${characters.map(one => `„${one}“`).join(', ')} nie gesehen und kann diesen Text deshalb nicht fortsetzen.`,
   right: 'richtig',
   wrong: answer => `richtig wäre ${answer}`,
 };

@@ -64,6 +64,8 @@ export const train = {
   prompt: 'Begin with',
   temperature: 'Temperature',
   goOn: 'Continue',
+  unknown: (characters: readonly string[]): string =>
+    `The model has never seen ${characters.map(one => `“${one}”`).join(', ')}, so it cannot continue this text.`,
   right: 'right',
   wrong: (answer: string): string => `the answer is ${answer}`,
 };
