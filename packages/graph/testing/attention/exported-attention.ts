@@ -141,6 +141,15 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const guarded = w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]);
     return merged(w, w.reshape(w.op('MatMul', [guarded, v]), [B, H, S, D]));
   },
+  // Numbers are cast as exporters of 16-bit models do. These scores are not rounded: they are 0, or hidden.
+  'a guard of NaN in a 16-bit model': w => {
+    const to = (x: string, type: number): string => w.op('Cast', [x], { to: { int: type } });
+    const zero = to(times(w, scores(w), 0), 10);
+    const hidden = w.op('Where', [padding(w), to(w.floats([Number.NEGATIVE_INFINITY]), 10), zero]);
+    const p = to(w.softmax(to(hidden, 1)), 10);
+    const guarded = w.op('Where', [w.op('IsNaN', [p]), to(w.floats([0]), 10), p]);
+    return values(w, to(guarded, 1));
+  },
   'infinities and NaN as numbers': w => {
     const p = w.softmax(w.op('Where', [padding(w), w.floats([Number.NEGATIVE_INFINITY]), scores(w)]));
     const noNaN = w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]);
@@ -210,6 +219,17 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const product = w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]);
     const masked = w.op('Add', [w.reshape(product, [B, H, S, S]), additive(w)]);
     const p = w.softmax(flat(w, w.op('Max', [masked, w.floats([lowest])])));
+    return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
+  },
+  'a product that broadcasts the keys of its only entry': w => {
+    // The exporter drops the batch of one entry from k.
+    const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(heads(w, x), [1, B * H, S, D])) as [
+      string,
+      string,
+      string,
+    ];
+    const flatK = w.transpose(w.reshape(k, [B * H, S, D]), [0, 2, 1]);
+    const p = w.softmax(times(w, w.op('MatMul', [q, flatK]), scale));
     return merged(w, w.reshape(w.op('MatMul', [p, v]), [B, H, S, D]));
   },
   'a batched product that adds the mask, with factors of 1': w => {

@@ -72,19 +72,24 @@ export function splitGroups(
   const onRows = first && alongRows(kind, given, shapeOf(first).length);
   if (!wide || !(isProduct || onRows || isElementwise(kind))) return null;
   const heads = shapeOf(wide).slice(0, 3);
-  const merged = shapeOf(first).slice(0, -2);
+  // A product may broadcast (H, X, Y) to (1, H, X, Y).
+  const isWhole = (lead: readonly number[]): boolean => elementCount(lead) === elementCount(heads);
+  const leads = inputs.map(tensor => shapeOf(tensor).slice(0, -2)).filter(isWhole);
+  const [merged = []] = leads.sort((a, b) => b.length - a.length);
+  const [batch, Hq] = merged.length === 2 && merged[0] === heads[0] ? merged : [];
   const split: LogicalTensor[] = [];
   for (const tensor of inputs) {
     const source = beforeMerge(draft, tensor);
     const own = shapeOf(tensor).slice(0, -2);
     if (source && sameShape(shapeOf(source).slice(0, 3), heads))
       split.push(repetitionOf(draft, tensor)?.own ?? source);
-    else if (sameShape(own, merged)) split.push(draft.reshape(tensor, [...heads, ...rowsOf(tensor)]));
+    else if (isWhole(own) && sameShape(own, merged.slice(-own.length)))
+      split.push(draft.reshape(tensor, [...heads, ...rowsOf(tensor)]));
     else if (isProduct) return null;
     else if (elementCount(own) === 1) split.push(tensor);
     else {
       const [b, h] = [1, 1, ...own].slice(-2);
-      if (merged.length !== 2 || own.length > 2 || ![1, merged[1]].includes(h)) return null;
+      if (batch === undefined || own.length > 2 || ![1, Hq].includes(h)) return null;
       split.push(draft.reshape(tensor, [b, ...(h === 1 ? [1, 1] : heads.slice(1)), ...rowsOf(tensor)]));
     }
   }
@@ -94,8 +99,7 @@ export function splitGroups(
     after(result) {
       // A mask may have more batch entries than the scores.
       const [B] = shapeOf(result);
-      const lead = merged.length === 2 ? [B, merged[1]] : merged;
-      return draft.reshape(result, [...lead, ...rowsOf(result)]);
+      return draft.reshape(result, [...(batch === undefined ? merged : [B, Hq]), ...rowsOf(result)]);
     },
   };
 }
@@ -111,18 +115,16 @@ export function beforeSplit(draft: Writer, tensor: LogicalTensor): LogicalTensor
 const rowsOf = (tensor: LogicalTensor): readonly number[] => shapeOf(tensor).slice(-2);
 
 /**
- * The tensor (B, Hk, groups, X, Y) that a reshape changed to (B, Hk·groups, X, Y) or (B·Hk·groups, X, Y);
- * undefined for any other tensor.
+ * The tensor (B, Hk, groups, X, Y) that a reshape changed to (B, Hk·groups, X, Y), or to (B·Hk·groups, X, Y)
+ * with or without an extent of 1 before; undefined for any other tensor.
  */
 function beforeMerge(draft: Writer, tensor: LogicalTensor): LogicalTensor | undefined {
   const source = beforeReshape(draft, tensor);
   const [B, Hk, groups, ...rows] = source ? shapeOf(source) : [];
-  const shapes = [
-    [B, Hk * groups, ...rows],
-    [B * Hk * groups, ...rows],
-  ];
-  const isMerged = rows.length === 2 && shapes.some(shape => sameShape(shapeOf(tensor), shape));
-  return isMerged ? source : undefined;
+  const lead = shapeOf(tensor).slice(0, -2);
+  const [batch, heads] = [1, ...lead].slice(-2);
+  const isMerged = lead.length <= 2 && heads === (batch === B ? 1 : B) * Hk * groups;
+  return isMerged && rows.length === 2 && sameShape(rowsOf(tensor), rows) ? source : undefined;
 }
 
 /**

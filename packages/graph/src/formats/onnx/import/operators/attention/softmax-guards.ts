@@ -8,15 +8,23 @@ import { beforeSplit } from '../../reshapes/repeated-heads.ts';
 import { beforeReshape } from '../../reshapes/writer.ts';
 import type { Value } from '../../value.ts';
 
+/** The tensor that a cast to f32 reads; the tensor itself if there is no such cast. */
+function beforeWidening(draft: Draft, tensor: LogicalTensor): LogicalTensor {
+  const { kind, inputs: [source] = [] } = draft.producerOf(tensor) ?? {};
+  return kind === 'TypeCast' && tensor.dtype === 'f32' && source ? source : tensor;
+}
+
 /** The number of a constant with one number; NaN for any other operation. */
 function numberOf(draft: Draft, tensor: LogicalTensor | undefined): number {
-  const node = tensor && draft.producerOf(beforeReshape(draft, tensor) ?? tensor);
+  const own = tensor && beforeWidening(draft, tensor);
+  const node = own && draft.producerOf(beforeReshape(draft, own) ?? own);
   return node?.kind === 'Constant' ? Number(node.given.value) : NaN;
 }
 
-/** The softmax that produces a tensor; undefined for any other tensor. */
+/** The softmax that produces a tensor, perhaps in another dtype; undefined for any other tensor. */
 function softmaxOf(draft: Draft, tensor: LogicalTensor): DraftNode | undefined {
   const node = draft.producerOf(tensor);
+  if (node?.kind === 'TypeCast') return softmaxOf(draft, node.inputs[0]);
   return node?.kind === 'SoftMax' ? node : undefined;
 }
 
@@ -89,8 +97,13 @@ export function guardedSoftmax(
   if (isWhole && keeps === 2 && numberOf(draft, condition) === 0) return p;
   if (!isZero(call.input(3 - keeps))) return null;
   const guarded = (of: LogicalTensor): LogicalTensor =>
-    draft.op('SoftMax', [of], { ...softmax.given, mode: 'inf_as_zero' }, p.dtype);
-  const isOfNaN = test?.kind === 'NotEqual' && test.inputs.every(({ id }) => id === p.id);
+    draft.cast(
+      draft.op('SoftMax', [of], { ...softmax.given, mode: 'inf_as_zero' }, softmax.outputs[0].dtype),
+      p.dtype,
+    );
+  const isSame = (a: LogicalTensor | undefined, b: LogicalTensor): boolean =>
+    a !== undefined && beforeWidening(draft, a).id === beforeWidening(draft, b).id;
+  const isOfNaN = test?.kind === 'NotEqual' && test.inputs.every(x => isSame(x, p));
   if (isOfNaN && keeps === 2) return guarded(scores);
   const { bools, isNegated } = replacing(
     draft,
@@ -100,16 +113,16 @@ export function guardedSoftmax(
   );
   const compared = draft.producerOf(bools);
   const [left, right] = compared?.inputs ?? [];
-  const isOfScores = compared?.kind === 'Equal' && left?.id === scores.id && !isNegated;
+  const isOfScores = compared?.kind === 'Equal' && isSame(left, scores) && !isNegated;
   if (isOfScores && numberOf(draft, right) === -Infinity) return guarded(scores);
   // Only Select and Where have a condition and two more inputs.
-  const [mask, a, b] = draft.producerOf(scores)?.inputs ?? [];
+  const [mask, a, b] = draft.producerOf(beforeWidening(draft, scores))?.inputs ?? [];
   if (mask?.dtype !== 'bool' || !a || !b) return null;
   const own = keptInput([mask, a, b], tensor => !(numberOf(draft, tensor) < -1e4));
   const hidden = replacing(draft, mask, own);
   if (own === 0 || hidden.bools.id !== bools.id || hidden.isNegated !== isNegated) return null;
-  const none = draft.scalar(-Infinity, scores.dtype);
-  return guarded(draft.select(mask, own === 1 ? a : none, own === 1 ? none : b));
+  const none = draft.scalar(-Infinity, a.dtype);
+  return guarded(draft.cast(draft.select(mask, own === 1 ? a : none, own === 1 ? none : b), scores.dtype));
 }
 
 /** a ∧ b; an operand that is false everywhere is the result. */
