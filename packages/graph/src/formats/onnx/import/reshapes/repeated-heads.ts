@@ -39,7 +39,7 @@ export function repeatLater(
   const [repetition, repeated] = [repetitions[n], inputs[n]];
   if (!repetition || !repeated) return null;
   if (inputs.some((tensor, m) => m !== n && elementCount(shapeOf(tensor)) !== 1)) return null;
-  const lead = shapeOf(repeated).slice(0, -2);
+  const lead = leadOf(repeated);
   const swapped = [...lead.keys(), lead.length + 1, lead.length];
   const isSwap = kind === 'StaticTranspose' && `${given.order}` === `${swapped}`;
   if (!isSwap && !isElementwise(kind)) return null;
@@ -71,28 +71,29 @@ export function splitGroups(
   const wide = first && beforeMerge(draft, first);
   const onRows = first && alongRows(kind, given, shapeOf(first).length);
   if (!wide || !(isProduct || onRows || isElementwise(kind))) return null;
-  const heads = shapeOf(wide).slice(0, 3);
-  // A product may broadcast (H, X, Y) to (1, H, X, Y).
+  const heads = leadOf(wide);
   const isWhole = (lead: readonly number[]): boolean => elementCount(lead) === elementCount(heads);
-  const leads = inputs.map(tensor => shapeOf(tensor).slice(0, -2)).filter(isWhole);
-  const [merged = []] = leads.sort((a, b) => b.length - a.length);
+  // A product may broadcast (H, X, Y) to (1, H, X, Y).
+  const [merged = []] = inputs
+    .map(leadOf)
+    .filter(isWhole)
+    .sort((a, b) => b.length - a.length);
   const [batch, Hq] = merged.length === 2 && merged[0] === heads[0] ? merged : [];
-  const split: LogicalTensor[] = [];
-  for (const tensor of inputs) {
+  const inGroups = (tensor: LogicalTensor): LogicalTensor | null => {
+    const lead = leadOf(tensor);
+    const to = (shape: readonly number[]) => draft.reshape(tensor, [...shape, ...rowsOf(tensor)]);
     const source = beforeMerge(draft, tensor);
-    const own = shapeOf(tensor).slice(0, -2);
-    if (source && sameShape(shapeOf(source).slice(0, 3), heads))
-      split.push(repetitionOf(draft, tensor)?.own ?? source);
-    else if (isWhole(own) && sameShape(own, merged.slice(-own.length)))
-      split.push(draft.reshape(tensor, [...heads, ...rowsOf(tensor)]));
-    else if (isProduct) return null;
-    else if (elementCount(own) === 1) split.push(tensor);
-    else {
-      const [b, h] = [1, 1, ...own].slice(-2);
-      if (batch === undefined || own.length > 2 || ![1, Hq].includes(h)) return null;
-      split.push(draft.reshape(tensor, [b, ...(h === 1 ? [1, 1] : heads.slice(1)), ...rowsOf(tensor)]));
-    }
-  }
+    if (source && sameShape(leadOf(source), heads)) return repetitionOf(draft, tensor)?.own ?? source;
+    if (isWhole(lead) && sameShape(lead, merged.slice(-lead.length))) return to(heads);
+    if (isProduct) return null;
+    if (elementCount(lead) === 1) return tensor;
+    // A mask of all heads, or of each.
+    const [b, h] = [1, 1, ...lead].slice(-2);
+    if (batch === undefined || lead.length > 2 || ![1, Hq].includes(h)) return null;
+    return to(h === 1 ? [b, 1, 1] : [b, ...heads.slice(1)]);
+  };
+  const split = inputs.flatMap(tensor => inGroups(tensor) ?? []);
+  if (split.length < inputs.length) return null;
   return {
     inputs: split,
     given: onRows ?? given,
@@ -113,6 +114,7 @@ export function beforeSplit(draft: Writer, tensor: LogicalTensor): LogicalTensor
 }
 
 const rowsOf = (tensor: LogicalTensor): readonly number[] => shapeOf(tensor).slice(-2);
+const leadOf = (tensor: LogicalTensor): readonly number[] => shapeOf(tensor).slice(0, -2);
 
 /**
  * The tensor (B, Hk, groups, X, Y) that a reshape changed to (B, Hk·groups, X, Y), or to (B·Hk·groups, X, Y)
@@ -121,7 +123,7 @@ const rowsOf = (tensor: LogicalTensor): readonly number[] => shapeOf(tensor).sli
 function beforeMerge(draft: Writer, tensor: LogicalTensor): LogicalTensor | undefined {
   const source = beforeReshape(draft, tensor);
   const [B, Hk, groups, ...rows] = source ? shapeOf(source) : [];
-  const lead = shapeOf(tensor).slice(0, -2);
+  const lead = leadOf(tensor);
   const [batch, heads] = [1, ...lead].slice(-2);
   const isMerged = lead.length <= 2 && heads === (batch === B ? 1 : B) * Hk * groups;
   return isMerged && rows.length === 2 && sameShape(rowsOf(tensor), rows) ? source : undefined;
