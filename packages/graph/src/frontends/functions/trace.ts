@@ -128,7 +128,7 @@ export class Trace {
     });
     const outputs = dtypes.map(type => this.graph.tensor({ dtype: type }));
     const known = inputs.map(({ tensor, shape }) => ({ ...tensor, shape }));
-    const attributes = checkOperation(kind, operation, attrs, known, outputs);
+    const attributes = checkOperation(kind, operation, attrs, known, outputs, inCamelCase);
     const shapes = operation.infer({ attributes, inputs: known, outputs }).map(shape => {
       if (!isKnown(shape)) throw new InvalidShapeError(kind, 'has a result whose shape cannot be inferred');
       return shape;
@@ -163,6 +163,9 @@ export class Trace {
     return value;
   }
 }
+
+/** The name of an attribute as functions take it, such as `keepDims`. */
+const inCamelCase = (name: string): string => name.replace(/_./g, ([, letter]) => letter.toUpperCase());
 
 /** Whether an operand is a number, which has no dtype of its own. */
 export function isNumber(operand: Operand): operand is number | bigint {

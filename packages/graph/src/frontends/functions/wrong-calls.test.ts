@@ -111,6 +111,16 @@ test.each<[string, () => unknown, string]>([
     "Concat: needs the attribute 'axis'",
   ],
   [
+    'an attribute of two words with a wrong value',
+    () => shapeOf(({ a }) => ops.reduceSum(a, any({ axes: [0], keepDims: 3 }))),
+    "attribute 'keepDims' must be bool, got 3",
+  ],
+  [
+    'a misspelt attribute of two words',
+    () => shapeOf(({ a }) => ops.reduceSum(a, any({ axes: [0], keepdims: true }))),
+    "has no attribute 'keepdims'; did you mean 'keepDims'?",
+  ],
+  [
     'an option of parts',
     () => shapeOf(({ a }) => ops.split(a, any({ axis: 0, sizes: [2], size: 1 }))),
     "no attribute 'size'",

@@ -11,6 +11,7 @@ import type { PortSchema } from './ports.ts';
  * Checks an operation against its schema, in oneDNN's order: number of inputs, their dtypes, number of
  * outputs, their dtypes, attributes, and the other rules of its definition.
  * @param label the name of the operation in errors.
+ * @param nameOf the name of an attribute in errors, from that of the schema.
  * @returns the attributes with their defaults.
  * @throws InvalidOperationError naming the operation, and the tensor or attribute.
  */
@@ -20,13 +21,14 @@ export function checkOperation(
   given: Attributes,
   inputs: readonly LogicalTensor[],
   outputs: readonly LogicalTensor[],
+  nameOf: (attribute: string) => string = name => name,
 ): Attributes {
   const bound = new Map<string, GraphDType>();
   checkCount(label, 'inputs', operation.inputs, inputs.length);
   checkDTypes(label, 'input', operation.inputs, inputs, bound);
   checkCount(label, 'outputs', operation.outputs, outputs.length);
   checkDTypes(label, 'output', operation.outputs, outputs, bound);
-  const attributes = checkAttributes(label, operation.attributes, given);
+  const attributes = checkAttributes(label, operation.attributes, given, nameOf);
   const wrong = operation.constraint?.({ attributes, inputs, outputs }) ?? null;
   if (wrong !== null) throw new InvalidOperationError(label, wrong);
   return attributes;
@@ -71,29 +73,33 @@ function checkAttributes(
   label: string,
   schema: Readonly<Record<string, AttributeSchema>>,
   given: Attributes,
+  nameOf: (attribute: string) => string,
 ): Attributes {
   const attributes: Record<string, AttributeValue> = {};
   for (const [name, { type, required, among, default: standard }] of Object.entries(schema)) {
     const value = given[name] === undefined ? standard : given[name];
     if (value === undefined) {
-      if (required) throw new InvalidOperationError(label, `needs the attribute '${name}'`);
+      if (required) throw new InvalidOperationError(label, `needs the attribute '${nameOf(name)}'`);
       continue;
     }
     if (!hasType[type](value)) {
-      throw new InvalidOperationError(label, `attribute '${name}' must be ${type}, got ${valueText(value)}`);
+      throw new InvalidOperationError(
+        label,
+        `attribute '${nameOf(name)}' must be ${type}, got ${valueText(value)}`,
+      );
     }
     if (among && !among.includes(value)) {
       throw new InvalidOperationError(
         label,
-        `attribute '${name}' must be one of ${among.join(', ')}, got ${valueText(value)}`,
+        `attribute '${nameOf(name)}' must be one of ${among.join(', ')}, got ${valueText(value)}`,
       );
     }
     attributes[name] = value;
   }
   const unknown = Object.keys(given).find(name => !Object.hasOwn(schema, name));
   if (unknown !== undefined) {
-    const hint = didYouMean(unknown, Object.keys(schema));
-    throw new InvalidOperationError(label, `has no attribute '${unknown}'${hint}`);
+    const hint = didYouMean(nameOf(unknown), Object.keys(schema).map(nameOf));
+    throw new InvalidOperationError(label, `has no attribute '${nameOf(unknown)}'${hint}`);
   }
   return attributes;
 }
