@@ -1,5 +1,6 @@
 import type { Operation } from '../ir/schema/operation.ts';
-import { attentionOperations, type attentionSchemas } from './attention/sdpa.ts';
+import type { attentionSchemas } from './attention/schema.ts';
+import { attentionOperations } from './attention/sdpa.ts';
 import { convolutionOperations, type convolutionSchemas } from './convolution.ts';
 import { binaryOperations, type binarySchemas } from './elementwise/binary.ts';
 import { comparisonOperations, type comparisonSchemas } from './elementwise/comparison.ts';

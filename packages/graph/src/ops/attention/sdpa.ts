@@ -1,9 +1,7 @@
 import { elementCount, InvalidShapeError } from '@tilewise/core';
 import { unflatten } from '@tilewise/core/expr';
-import { type DropoutSchemeName, dropoutSchemeNames } from '@tilewise/philox';
 import {
   type AttentionPass,
-  type CallSettings,
   operandForm,
   operandNames,
   resultNames,
@@ -11,39 +9,11 @@ import {
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import type { Attributes } from '../../ir/schema/attribute.ts';
 import { defineOperations, type OperationRules } from '../../ir/schema/define.ts';
-import { omitUndefined } from '../../ir/schema/omit-undefined.ts';
 import type { GradientCall, Operation, OperationCall } from '../../ir/schema/operation.ts';
-import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import { type LogicalShape, type LogicalTensor, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
 import { attentionNames } from './names.ts';
+import { attentionSchemas, type SdpaAttributes, settingsOf } from './schema.ts';
 import { gradientOf, sdpaGradient } from './sdpa-gradient.ts';
-
-const schema = {
-  inputs: '...operand:=any',
-  outputs: '...result:=any',
-  attributes: {
-    operands: { type: 'string', required: true },
-    results: { type: 'string', required: true },
-    scale: { type: 'f32' },
-    softcap: { type: 'f32' },
-    left: { type: 's64' },
-    right: { type: 's64' },
-    align: { type: 'string', among: ['top-left', 'bottom-right'] },
-    alibi: { type: 'bool', default: false },
-    score_mod: { type: 'string' },
-    p: { type: 'f32' },
-    scheme: { type: 'string', among: dropoutSchemeNames as readonly DropoutSchemeName[] },
-    max_seq_len_q: { type: 's64' },
-    max_seq_len_kv: { type: 's64' },
-  },
-} as const;
-
-export const attentionSchemas = {
-  Sdpa: schema as typeof schema,
-  SdpaBackward: schema as typeof schema,
-} as const;
-
-type SdpaAttributes = ResolvedAttributes<typeof schema.attributes>;
 
 /** The operands that each pass needs. */
 const requiredOperands: Readonly<Record<AttentionPass, readonly string[]>> = {
@@ -95,7 +65,7 @@ function isExpression(text: string | undefined): boolean {
   }
 }
 
-function attention(pass: AttentionPass): OperationRules<typeof schema> {
+function attention(pass: AttentionPass): OperationRules<typeof attentionSchemas.Sdpa> {
   return {
     constraint: call => wrongNames(pass, call),
     infer: ({ attributes, inputs }) => {
@@ -138,20 +108,6 @@ export const attentionOperations: readonly Operation[] = defineOperations(attent
    */
   SdpaBackward: attention('backward'),
 });
-
-/** The settings that the attributes give; `left` and `right` count keys to each side of the diagonal key. */
-export function settingsOf(attributes: Partial<SdpaAttributes>): CallSettings {
-  const { scale, softcap, left, right, align, alibi, score_mod, p, scheme } = attributes;
-  const window = omitUndefined({ left, right, align });
-  return omitUndefined({
-    ...{ scale, softcap, p, scheme },
-    window: Object.keys(window).length > 0 ? window : undefined,
-    alibi: alibi || undefined,
-    scoreMod: score_mod === undefined ? undefined : unflatten(JSON.parse(score_mod)),
-    maxSeqLenQ: attributes.max_seq_len_q,
-    maxSeqLenKv: attributes.max_seq_len_kv,
-  });
-}
 
 /** An operand in the shape that attention takes. */
 function asOperand(lowering: Lowering, name: string, value: Value, tensor: LogicalTensor): Value {

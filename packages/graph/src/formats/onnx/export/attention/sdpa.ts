@@ -1,6 +1,6 @@
 import type { LogicalTensor } from '../../../../ir/tensor/logical-tensor.ts';
 import { attentionNames } from '../../../../ops/attention/names.ts';
-import { settingsOf } from '../../../../ops/attention/sdpa.ts';
+import { settingsOf } from '../../../../ops/attention/schema.ts';
 import type { Translation } from '../translation.ts';
 import { writeAttention } from './attention.ts';
 import { writeMask } from './mask.ts';
