@@ -1,4 +1,3 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
@@ -6,7 +5,7 @@ import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { isKnown, type LogicalShape, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
-import { checkShape } from '../ir/tensor/shape.ts';
+import { checkShape, refuse } from '../ir/tensor/shape.ts';
 
 const list = { type: 's64[]', required: true } as const;
 const groups = { type: 's64', default: 1 } as const;
@@ -53,15 +52,13 @@ function checkGradient(
   geometry: Geometry,
 ): void {
   if (isKnown(src) && isKnown(weights))
-    checkShape('Convolution', 'a gradient of', dy.shape, outputShape(src, weights, geometry));
+    checkShape('a gradient of', dy.shape, outputShape(src, weights, geometry));
 }
 
 function outputShape(src: readonly number[], weights: readonly number[], geometry: Geometry): number[] {
   const { strides, pads_begin, pads_end, dilations, groups } = geometry;
   const spatial = src.slice(2);
-  const fail = (rule: string): never => {
-    throw new InvalidShapeError('Convolution', `of [${src}] with weights [${weights}] ${rule}`);
-  };
+  const fail = (rule: string): never => refuse(`of [${src}] with weights [${weights}] ${rule}`);
   if (spatial.length < 1 || weights.length !== src.length)
     fail('needs (N, C, …) and (O, C / groups, …) of the same rank, at least 3');
   const lists = { strides, pads_begin, pads_end, dilations };
@@ -117,7 +114,7 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
   Convolution: {
     infer: ({ attributes: a, inputs: [src, weights, bias] }) => {
       if (!isKnown(src.shape) || !isKnown(weights.shape)) return [null];
-      if (bias) checkShape('Convolution', 'a bias of', bias.shape, weights.shape.slice(0, 1));
+      if (bias) checkShape('a bias of', bias.shape, weights.shape.slice(0, 1));
       return [outputShape(src.shape, weights.shape, a)];
     },
     gradient: ({ builder, attributes: a, inputs: [src, weights], outputs: [dst], dy }) => {

@@ -1,4 +1,4 @@
-import { InvalidShapeError, sameShape } from '@tilewise/core';
+import { sameShape } from '@tilewise/core';
 import { add } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
@@ -7,7 +7,7 @@ import type { GradientCall, InputGradient, Operation } from '../ir/schema/operat
 import { resultRule } from '../ir/schema/result-rule.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import type { LogicalShape, LogicalTensor } from '../ir/tensor/logical-tensor.ts';
-import { agree, broadcastShapes, broadcastTo } from '../ir/tensor/shape.ts';
+import { agree, broadcastShapes, broadcastTo, refuse } from '../ir/tensor/shape.ts';
 
 export const matmulSchemas = {
   MatMul: {
@@ -36,7 +36,7 @@ export const matmulOperations: readonly Operation[] = defineOperations(matmulSch
     constraint: ({ inputs: [src], outputs: [dst] }) => resultRule(src, dst, 'dst'),
     gradient: matmulGradient,
     infer: ({ attributes, inputs: [a, b, ...bias] }) => [
-      broadcastTo('MatMul', inferMatMul(attributes, a.shape, b.shape), bias),
+      broadcastTo(inferMatMul(attributes, a.shape, b.shape), bias),
     ],
     lower: (lowering, { attributes }) => {
       const [first, second, bias] = lowering.inputs;
@@ -95,18 +95,13 @@ function matmulGradient(call: GradientCall<Attributes>): readonly (InputGradient
 
 function inferMatMul(attributes: Attributes, a: LogicalShape, b: LogicalShape): LogicalShape {
   if (a === null || b === null) return null;
-  if (a.length === 0 || b.length === 0) throw new InvalidShapeError('MatMul', 'takes no scalars');
+  if (a.length === 0 || b.length === 0) refuse('takes no scalars');
   const left = a.length === 1 ? [1, a[0]] : swapped(a, attributes.transpose_a);
   const right = b.length === 1 ? [b[0], 1] : swapped(b, attributes.transpose_b);
   const [m, columns] = left.slice(-2);
   const [rows, n] = right.slice(-2);
-  if (!agree([columns], [rows])) {
-    throw new InvalidShapeError(
-      'MatMul',
-      `cannot multiply [${a}] by [${b}]: ${columns} columns, ${rows} rows`,
-    );
-  }
-  const batch = broadcastShapes('MatMul', left.slice(0, -2), right.slice(0, -2)) ?? [];
+  if (!agree([columns], [rows])) refuse(`cannot multiply [${a}] by [${b}]: ${columns} columns, ${rows} rows`);
+  const batch = broadcastShapes(left.slice(0, -2), right.slice(0, -2)) ?? [];
   return [...batch, ...(a.length === 1 ? [] : [m]), ...(b.length === 1 ? [] : [n])];
 }
 

@@ -1,4 +1,4 @@
-import { elementCount, InvalidShapeError, Tensor } from '@tilewise/core';
+import { elementCount, Tensor } from '@tilewise/core';
 import { add, div, floorDiv, mul, type NumericExpr, sub, toF32 } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../ir/program/expr.ts';
@@ -7,7 +7,7 @@ import { defineOperations } from '../ir/schema/define.ts';
 import type { Operation, OperationCall } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { isKnown } from '../ir/tensor/logical-tensor.ts';
-import { axisOf, checkedAxis, checkShape } from '../ir/tensor/shape.ts';
+import { axisOf, checkedAxis, checkShape, refuse } from '../ir/tensor/shape.ts';
 
 const staticAttributes = {
   qtype: { type: 'string', default: 'per_tensor', among: ['per_tensor', 'per_channel'] },
@@ -91,23 +91,21 @@ function lowerStatic(
 
 /** Checks numbers of scales or zero points: one, or one per channel of the axis. */
 function checkCounts(
-  kind: string,
   { qtype, axis }: Pick<DynamicAttributes, 'qtype' | 'axis'>,
   shape: readonly number[],
   counts: readonly number[],
 ): void {
-  const wanted = qtype === 'per_tensor' ? 1 : shape[checkedAxis(kind, axis, shape)];
+  const wanted = qtype === 'per_tensor' ? 1 : shape[checkedAxis(axis, shape)];
   const wrong = counts.find(count => wanted >= 0 && count !== wanted);
   if (wrong === undefined) return;
-  const rule = `needs ${wanted} scales and zero points ${qtype} of [${shape}], got ${wrong}`;
-  throw new InvalidShapeError(kind, rule);
+  refuse(`needs ${wanted} scales and zero points ${qtype} of [${shape}], got ${wrong}`);
 }
 
-function inferStatic(
-  kind: string,
-  { attributes, inputs: [{ shape }] }: OperationCall<StaticAttributes>,
-): ReturnType<Operation['infer']> {
-  if (shape) checkCounts(kind, attributes, shape, [attributes.scales.length]);
+function inferStatic({
+  attributes,
+  inputs: [{ shape }],
+}: OperationCall<StaticAttributes>): ReturnType<Operation['infer']> {
+  if (shape) checkCounts(attributes, shape, [attributes.scales.length]);
   return [shape];
 }
 
@@ -117,29 +115,24 @@ function dynamicConstraint({
   return qtype === 'per_group' && !group ? "needs the attribute 'group_shape' per_group" : null;
 }
 
-function inferDynamic(
-  kind: string,
-  { attributes, inputs: [{ shape }, ...parameters] }: OperationCall<DynamicAttributes>,
-): ReturnType<Operation['infer']> {
+function inferDynamic({
+  attributes,
+  inputs: [{ shape }, ...parameters],
+}: OperationCall<DynamicAttributes>): ReturnType<Operation['infer']> {
   const [scales, zps] = parameters;
   const group = attributes.group_shape ?? [];
   if (attributes.qtype !== 'per_group') {
     const known = parameters.flatMap(t => (isKnown(t.shape) ? [elementCount(t.shape)] : []));
     // One number is used for all channels.
     const several = known.filter(count => count !== 1);
-    if (shape) checkCounts(kind, attributes, shape, several);
+    if (shape) checkCounts(attributes, shape, several);
   } else if (shape && scales.shape) {
     const counts = scales.shape;
     const fits =
       [counts, group].every(list => list.length === shape.length) &&
       shape.every((n, d) => n < 0 || counts[d] < 0 || counts[d] * group[d] === n);
-    if (zps) checkShape(kind, 'zero points of', zps.shape, counts);
-    if (!fits) {
-      throw new InvalidShapeError(
-        kind,
-        `scales [${scales.shape}] in groups of [${group}] do not cover [${shape}]`,
-      );
-    }
+    if (zps) checkShape('zero points of', zps.shape, counts);
+    if (!fits) refuse(`scales [${scales.shape}] in groups of [${group}] do not cover [${shape}]`);
   }
   return [shape];
 }
@@ -181,21 +174,21 @@ export const quantizeOperations: readonly Operation[] = defineOperations(quantiz
   Quantize: {
     constraint: staticConstraint,
     noGradient: rounds,
-    infer: call => inferStatic('Quantize', call),
+    infer: inferStatic,
     lower: (lowering, { attributes }) => lowerStatic(lowering, attributes, quantized),
   },
   /** (x − zero point)·scale. */
   Dequantize: {
     constraint: staticConstraint,
     noGradient: integers,
-    infer: call => inferStatic('Dequantize', call),
+    infer: inferStatic,
     lower: (lowering, { attributes }) => lowerStatic(lowering, attributes, dequantized),
   },
   /** x / scale + zero point with scales and zero points from tensors. */
   DynamicQuantize: {
     constraint: dynamicConstraint,
     noGradient: rounds,
-    infer: call => inferDynamic('DynamicQuantize', call),
+    infer: inferDynamic,
     lower: (lowering, { attributes }) => lowerDynamic(lowering, attributes, quantized),
   },
   /**
@@ -204,7 +197,7 @@ export const quantizeOperations: readonly Operation[] = defineOperations(quantiz
   DynamicDequantize: {
     constraint: dynamicConstraint,
     noGradient: integers,
-    infer: call => inferDynamic('DynamicDequantize', call),
+    infer: inferDynamic,
     lower: (lowering, { attributes }) => lowerDynamic(lowering, attributes, dequantized),
   },
 });

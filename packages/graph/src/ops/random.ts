@@ -27,12 +27,9 @@ function wrongProbability(p: number | undefined): string | null {
   return p === undefined || (p >= 0 && p < 1) ? null : `attribute 'p' must be in [0, 1), got ${p}`;
 }
 
-/**
- * Checks that tensors are scalars, as far as their shapes are known.
- * @throws InvalidShapeError naming the operation.
- */
-function checkScalars(kind: string, tensors: readonly LogicalTensor[]): void {
-  for (const { shape } of tensors) if (shape?.length) checkShape(kind, 'scalars, of shape [] or', shape, [1]);
+/** Checks that tensors are scalars, as far as their shapes are known. */
+function checkScalars(tensors: readonly LogicalTensor[]): void {
+  for (const { shape } of tensors) if (shape?.length) checkShape('scalars, of shape [] or', shape, [1]);
 }
 
 /** The two words of a 64-bit scalar, in the form that the primitive takes. */
@@ -63,7 +60,7 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
       return [() => builder.op('Dropout', operands(), p === undefined ? {} : { p })];
     },
     infer: ({ inputs: [{ shape }, ...numbers], outputs }) => {
-      checkScalars('Dropout', numbers);
+      checkScalars(numbers);
       return outputs.map(() => shape);
     },
     lower: (lowering, { attributes }) => {
@@ -85,7 +82,7 @@ export const randomOperations: readonly Operation[] = defineOperations(randomSch
     constraint: ({ attributes }) => wrongProbability(attributes.p),
     gradient: 'zero',
     infer: ({ inputs: [{ shape }, ...numbers] }) => {
-      checkScalars('RNG', numbers);
+      checkScalars(numbers);
       return [shape];
     },
     lower: (lowering, { attributes: { distribution_mode: mode, p } }) => {

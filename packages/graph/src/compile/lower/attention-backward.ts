@@ -154,7 +154,7 @@ function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: 
   if (!gradient?.reduce) return true;
   const { shape } = lowering.value(operand).desc;
   const product = lowering.desc(gradient.matmul.outputs[0].id).shape;
-  const axes = reduceAxes('ReduceSum', numbersOf(gradient.reduce.attributes, 'axes'), product);
+  const axes = reduceAxes(numbersOf(gradient.reduce.attributes, 'axes'), product);
   const lead = product.length - shape.length;
   return product.every((n, d) => {
     // Neither of the last two dimensions, which may be swapped, is summed.

@@ -88,8 +88,7 @@ function stepRounding(
   const one = (of: Value): number => builder.view(of, [1], [1]).index;
   const scalar = factor === null ? null : value(factor);
   const isOfAll =
-    !largest ||
-    reduceAxes('ReduceMax', numbersOf(largest.node.attributes, 'axes'), scores).length === scores.length;
+    !largest || reduceAxes(numbersOf(largest.node.attributes, 'axes'), scores).length === scores.length;
   if (!rounding || !isOfAll || (scalar && !(isScalar(scalar.desc.shape) && scalar.desc.dtype === 'f32')))
     return 'unfit';
   return {

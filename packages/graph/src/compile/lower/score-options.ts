@@ -133,7 +133,7 @@ function visibleMask(lowering: MatchLowering, condition: Value, layout: HeadLayo
 function withMask({ builder }: MatchLowering, mask: number | undefined, other: Value): Value {
   if (mask === undefined) return other;
   const given = builder.valueAt(mask);
-  const shape = broadcastShapes('mask', given.desc.shape, other.desc.shape) ?? [];
+  const shape = broadcastShapes(given.desc.shape, other.desc.shape) ?? [];
   const both = builder.temporary(shape, 'bool');
   builder.map(and(input(0, 'bool'), input(1, 'bool')), [given, other], both);
   return both;

@@ -1,3 +1,4 @@
+import { namingOperation } from '../tensor/shape.ts';
 import type { Operation } from './operation.ts';
 import { parsePorts } from './ports.ts';
 import type { OperationSchema, ResolvedAttributes } from './schema.ts';
@@ -18,7 +19,8 @@ export function defineOperation<S extends OperationSchema>(
 ): Operation {
   // The schema check guarantees that every call's attributes have the types that the rules expect.
   const row = rules as unknown as Omit<Operation, SchemaKeys>;
-  return { kind, inputs: parsePorts(inputs), outputs: parsePorts(outputs), attributes, ...row };
+  const infer: Operation['infer'] = call => namingOperation(kind, () => row.infer(call));
+  return { ...row, kind, inputs: parsePorts(inputs), outputs: parsePorts(outputs), attributes, infer };
 }
 
 /** Rows of the table, by kind. */

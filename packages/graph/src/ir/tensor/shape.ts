@@ -1,12 +1,37 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { type LogicalShape, type LogicalTensor, UNKNOWN } from './logical-tensor.ts';
 
+/** A rule that the shapes of an operation break; `namingOperation` names the operation. */
+class BrokenShapeRule extends InvalidShapeError {
+  readonly rule: string;
+  constructor(rule: string) {
+    super('an operation', rule);
+    this.rule = rule;
+  }
+}
+
+/** Refuses the shapes of an operation. */
+export function refuse(rule: string): never {
+  throw new BrokenShapeRule(rule);
+}
+
+/**
+ * Runs the rules of an operation's shapes.
+ * @throws InvalidShapeError naming the operation and the rule that its shapes break.
+ */
+export function namingOperation<T>(operation: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw error instanceof BrokenShapeRule ? new InvalidShapeError(operation, error.rule) : error;
+  }
+}
+
 /**
  * The shape that shapes broadcast to, as in NumPy: aligned at the last dimension, with extents that are equal
- * or 1. An unknown extent fits any extent.
- * @throws InvalidShapeError naming the operation when they do not fit.
+ * or 1. An unknown extent fits any extent. Refuses shapes that do not fit.
  */
-export function broadcastShapes(operation: string, ...shapes: readonly LogicalShape[]): LogicalShape {
+export function broadcastShapes(...shapes: readonly LogicalShape[]): LogicalShape {
   if (shapes.some(shape => shape === null)) return null;
   const known = shapes as readonly (readonly number[])[];
   const rank = Math.max(0, ...known.map(shape => shape.length));
@@ -15,9 +40,8 @@ export function broadcastShapes(operation: string, ...shapes: readonly LogicalSh
     for (const shape of known) {
       const n = shape[d - rank + shape.length] ?? 1;
       if (n === 1 || n === extent) continue;
-      if (extent !== 1 && extent !== UNKNOWN && n !== UNKNOWN) {
-        throw new InvalidShapeError(operation, `cannot broadcast ${known.map(s => `[${s}]`).join(' with ')}`);
-      }
+      if (extent !== 1 && extent !== UNKNOWN && n !== UNKNOWN)
+        refuse(`cannot broadcast ${known.map(s => `[${s}]`).join(' with ')}`);
       if (extent === 1 || extent === UNKNOWN) extent = n;
     }
     return extent;
@@ -38,24 +62,18 @@ export function agree(a: readonly number[], b: readonly number[]): boolean {
 /**
  * Checks the shape of an operand, as far as it is known.
  * @param what what the operation needs, such as `a bias of`.
- * @throws InvalidShapeError naming the operation.
  */
-export function checkShape(operation: string, what: string, shape: LogicalShape, wanted: LogicalShape): void {
-  if (shape && wanted && !agree(shape, wanted))
-    throw new InvalidShapeError(operation, `needs ${what} [${wanted}], got [${shape}]`);
+export function checkShape(what: string, shape: LogicalShape, wanted: LogicalShape): void {
+  if (shape && wanted && !agree(shape, wanted)) refuse(`needs ${what} [${wanted}], got [${shape}]`);
 }
 
-/**
- * Checks that operands broadcast to a shape, and returns the shape.
- * @throws InvalidShapeError naming the operation when they do not.
- */
+/** Checks that operands broadcast to a shape, and returns the shape. */
 export function broadcastTo(
-  operation: string,
   shape: LogicalShape,
   operands: readonly Pick<LogicalTensor, 'shape'>[],
 ): LogicalShape {
-  const all = broadcastShapes(operation, shape, ...operands.map(t => t.shape));
-  checkShape(operation, 'operands that broadcast to', all, shape);
+  const all = broadcastShapes(shape, ...operands.map(t => t.shape));
+  checkShape('operands that broadcast to', all, shape);
   return shape;
 }
 
@@ -77,14 +95,9 @@ export function axisOf(axis: number, rank: number): number | undefined {
   return Number.isInteger(axis) && axis >= -rank && axis < rank ? (axis + rank) % rank : undefined;
 }
 
-/**
- * An axis of an operation, counted from the start.
- * @throws InvalidShapeError when it is out of range.
- */
-export function checkedAxis(kind: string, axis: number, shape: readonly number[]): number {
-  const found = axisOf(axis, shape.length);
-  if (found === undefined) throw new InvalidShapeError(kind, `has no axis ${axis} in [${shape}]`);
-  return found;
+/** An axis of an operation, counted from the start. Refuses one that is out of range. */
+export function checkedAxis(axis: number, shape: readonly number[]): number {
+  return axisOf(axis, shape.length) ?? refuse(`has no axis ${axis} in [${shape}]`);
 }
 
 /** A shape with another extent along an axis. */

@@ -128,15 +128,15 @@ const both =
 
 /** The rules of Maximum or Minimum. */
 const choice = (kind: 'Maximum' | 'Minimum', of: Binary) =>
-  elementwise<typeof sameNumbers>(kind, {
+  elementwise<typeof sameNumbers>({
     element: both(of),
     commutative: [0, 1],
     gradient: gradients(byBackward(kind, 0), byBackward(kind, 1)),
   });
 
 /** dy times ∂ f(a, b) / ∂ a: half of dy where a and b are equal. */
-const gradientOfChoice = (kind: 'Maximum' | 'Minimum', of: Binary) =>
-  elementwise<typeof choiceBackward>(`${kind}Backward`, {
+const gradientOfChoice = (of: Binary) =>
+  elementwise<typeof choiceBackward>({
     element: ([a, b, dy]) => mul(numeric(dy), numeric(substitute(differentiate(of(score, numeric(b))), a))),
   });
 
@@ -146,24 +146,24 @@ const channelAxis = (format: 'NXC' | 'NCX', rank: number): number => (format ===
 /** Arithmetic on two tensors, which broadcast as in NumPy, and the addition of a bias to channels. */
 export const binaryOperations: readonly Operation[] = defineOperations(binarySchemas, {
   /** src_0 + src_1. */
-  Add: elementwise('Add', {
+  Add: elementwise({
     element: both(add),
     commutative: [0, 1],
     gradient: gradients(same, same),
   }),
   /** src_0 − src_1. */
-  Subtract: elementwise('Subtract', {
+  Subtract: elementwise({
     element: both(sub),
     gradient: gradients(same, ({ builder, dy }) => builder.op('Neg', [dy])),
   }),
   /** src_0 · src_1. */
-  Multiply: elementwise('Multiply', {
+  Multiply: elementwise({
     element: both(mul),
     commutative: [0, 1],
     gradient: gradients(times(1), times(0)),
   }),
   /** src_0 / src_1. */
-  Divide: elementwise('Divide', {
+  Divide: elementwise({
     element: both(div),
     gradient: gradients(
       ({ builder, inputs, dy }) => builder.op('Divide', [dy, builder.forward(inputs[1])]),
@@ -181,7 +181,7 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
    * src_0 to the power src_1. A negative src_0 is valid only with integral exponents. Not an operation of
    * oneDNN.
    */
-  Power: elementwise('Power', {
+  Power: elementwise({
     element: both(pow),
     gradient: gradients(
       call => {
@@ -207,7 +207,7 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
     ),
   }),
   /** (src_0 − src_1)². */
-  SquaredDifference: elementwise('SquaredDifference', {
+  SquaredDifference: elementwise({
     element: both((a, b) => mul(sub(a, b), sub(a, b))),
     gradient: gradients(byDifference(0), byDifference(1)),
   }),
@@ -215,18 +215,18 @@ export const binaryOperations: readonly Operation[] = defineOperations(binarySch
    * The gradient of Maximum(src, other) with respect to src: half of diff_dst where both are equal. Not an
    * operation of oneDNN.
    */
-  MaximumBackward: gradientOfChoice('Maximum', max),
+  MaximumBackward: gradientOfChoice(max),
   /**
    * The gradient of Minimum(src, other) with respect to src: half of diff_dst where both are equal. Not an
    * operation of oneDNN.
    */
-  MinimumBackward: gradientOfChoice('Minimum', min),
+  MinimumBackward: gradientOfChoice(min),
   /** Adds one bias to each channel. Channels are the last dimension for NXC, and dimension 1 for NCX. */
   BiasAdd: {
     infer: ({ attributes, inputs: [src, bias] }) => {
       const { shape } = src;
       const channels = shape && [shape[channelAxis(attributes.data_format, shape.length)]];
-      checkShape('BiasAdd', 'a bias of', bias.shape, channels);
+      checkShape('a bias of', bias.shape, channels);
       return [shape];
     },
     gradient: ({ builder, attributes, inputs: [src], dy }) => {

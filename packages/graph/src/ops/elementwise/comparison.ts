@@ -27,14 +27,14 @@ export const comparisonSchemas = {
   LogicalNot: { inputs: 'src:T=bool', outputs: 'dst:T=bool', attributes: {} },
 } as const;
 
-const compares = (kind: string, of: typeof lt) =>
-  elementwise<typeof comparison>(kind, {
+const compares = (of: typeof lt) =>
+  elementwise<typeof comparison>({
     gradient: 'zero',
     element: ([a, b]) => of(numeric(a), numeric(b)),
   });
 
-const joins = (kind: string, of: typeof and) =>
-  elementwise<typeof logic>(kind, {
+const joins = (of: typeof and) =>
+  elementwise<typeof logic>({
     gradient: 'zero',
     element: ([a, b]) => of(truth(a), truth(b)),
   });
@@ -42,23 +42,23 @@ const joins = (kind: string, of: typeof and) =>
 /** Comparisons of numbers, and logical operations. */
 export const comparisonOperations: readonly Operation[] = defineOperations(comparisonSchemas, {
   /** True where src_0 > src_1. Not an operation of oneDNN. */
-  Greater: compares('Greater', gt),
+  Greater: compares(gt),
   /** True where src_0 ≥ src_1. */
-  GreaterEqual: compares('GreaterEqual', ge),
+  GreaterEqual: compares(ge),
   /** True where src_0 < src_1. Not an operation of oneDNN. */
-  Less: compares('Less', lt),
+  Less: compares(lt),
   /** True where src_0 ≤ src_1. Not an operation of oneDNN. */
-  LessEqual: compares('LessEqual', le),
+  LessEqual: compares(le),
   /** True where src_0 = src_1. Not an operation of oneDNN. */
-  Equal: compares('Equal', eq),
+  Equal: compares(eq),
   /** True where src_0 ≠ src_1. Not an operation of oneDNN. */
-  NotEqual: compares('NotEqual', ne),
+  NotEqual: compares(ne),
   /** True where src_0 and src_1 are both true. Not an operation of oneDNN. */
-  LogicalAnd: joins('LogicalAnd', and),
+  LogicalAnd: joins(and),
   /** True where at least one of src_0 and src_1 is true. Not an operation of oneDNN. */
-  LogicalOr: joins('LogicalOr', or),
+  LogicalOr: joins(or),
   /** True where src is false. Not an operation of oneDNN. */
-  LogicalNot: elementwise('LogicalNot', {
+  LogicalNot: elementwise({
     gradient: 'zero',
     element: ([a]) => not(truth(a)),
   }),

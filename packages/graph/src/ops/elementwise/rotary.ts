@@ -1,4 +1,3 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { add, floorDiv, lt, mod, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../../errors.ts';
@@ -6,7 +5,7 @@ import type { Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
-import { agree, broadcastShapes } from '../../ir/tensor/shape.ts';
+import { agree, broadcastShapes, refuse } from '../../ir/tensor/shape.ts';
 
 export const rotarySchemas = {
   RotaryEmbedding: {
@@ -51,19 +50,14 @@ export const rotaryOperations: readonly Operation[] = defineOperations(rotarySch
     infer: ({ inputs: [{ shape }, cos, sin] }) => {
       if (shape === null || cos.shape === null || sin.shape === null) return [shape];
       const lead = shape.slice(0, -1);
-      const leading = broadcastShapes('RotaryEmbedding', lead, cos.shape.slice(0, -1));
+      const leading = broadcastShapes(lead, cos.shape.slice(0, -1));
       const [width] = shape.slice(-1);
       const [pairs] = cos.shape.slice(-1);
       const fits =
         agree(cos.shape, sin.shape) &&
         agree(leading ?? [], lead) &&
         (2 * pairs <= width || width === UNKNOWN);
-      if (!fits) {
-        throw new InvalidShapeError(
-          'RotaryEmbedding',
-          `cannot rotate [${shape}] by tables [${cos.shape}] and [${sin.shape}]`,
-        );
-      }
+      if (!fits) refuse(`cannot rotate [${shape}] by tables [${cos.shape}] and [${sin.shape}]`);
       return [shape];
     },
     gradient: ({ builder, attributes: { interleaved, inverse }, inputs: [, cos, sin], dy }) => {

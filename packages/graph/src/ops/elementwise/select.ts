@@ -41,18 +41,18 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
    * their shape.
    */
   Select: {
-    ...elementwise('Select', {
+    ...elementwise({
       commutative: [1, 2],
       element: ([cond, a, b]) => select(truth(cond), numeric(a), numeric(b)),
     }),
     gradient: gradientOfChoice,
     infer: ({ inputs: [cond, a, b] }) => {
-      const shape = broadcastShapes('Select', a.shape, b.shape);
-      return [broadcastTo('Select', shape, [cond])];
+      const shape = broadcastShapes(a.shape, b.shape);
+      return [broadcastTo(shape, [cond])];
     },
   },
   /** src where cond is true (with invert: where it is false), else 0. Not an operation of oneDNN. */
-  Mask: elementwise('Mask', {
+  Mask: elementwise({
     gradient: ({ builder, attributes, inputs: [src, cond], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
         const kept = builder.op('Mask', [dy, builder.forward(cond)], attributes);
@@ -66,7 +66,7 @@ export const selectOperations: readonly Operation[] = defineOperations(selectSch
     },
   }),
   /** src_0 where cond is true, else src_1. All three broadcast to each other. Not an operation of oneDNN. */
-  Where: elementwise('Where', {
+  Where: elementwise({
     element: ([cond, a, b]) => select(truth(cond), a, b),
     gradient: gradientOfChoice,
   }),

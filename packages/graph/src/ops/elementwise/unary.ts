@@ -170,7 +170,7 @@ function unary<K extends keyof Table>(kind: K): readonly Operation[] {
     defineOperation<Schema>(
       kind,
       { inputs: 'src:T', outputs: 'dst:T', attributes } as Schema,
-      elementwise<Schema>(kind, {
+      elementwise<Schema>({
         element: ([x], a) => of(numeric(x), a),
         gradient: ({ builder, attributes: a, inputs: [src], dy }) => {
           const x = (): LogicalTensor => builder.cast(builder.forward(src), dy.dtype);
@@ -181,7 +181,7 @@ function unary<K extends keyof Table>(kind: K): readonly Operation[] {
     defineOperation(
       `${kind}Backward`,
       { inputs: 'src:T diff_dst:T', outputs: 'diff_src:T', attributes },
-      elementwise(`${kind}Backward`, {
+      elementwise({
         element: ([x, dy], a) => mul(numeric(dy), numeric(substitute(differentiate(of(score, a)), x))),
       }),
     ),

@@ -1,11 +1,10 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { lt, select, sub } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { checkedAxis, refuse, withExtent } from '../../ir/tensor/shape.ts';
 import { indexWith, slicedAlong } from './slice.ts';
 
 export const concatSchemas = {
@@ -37,20 +36,19 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
       const shapes = inputs.map(({ shape }) => shape);
       const [first] = shapes;
       if (first === null || shapes.includes(null)) return [null];
-      const d = checkedAxis('Concat', axis, first);
+      const d = checkedAxis(axis, first);
       const extents = shapes.map(shape => {
         const fits =
           shape?.length === first.length &&
           shape.every((n, e) => e === d || n === first[e] || n < 0 || first[e] < 0);
-        if (!fits)
-          throw new InvalidShapeError('Concat', `cannot join [${first}] and [${shape}] along axis ${axis}`);
+        if (!fits) refuse(`cannot join [${first}] and [${shape}] along axis ${axis}`);
         return shape?.[d] ?? -1;
       });
       return [withExtent(first, d, extents.includes(-1) ? -1 : extents.reduce((a, n) => a + n, 0))];
     },
     gradient: ({ builder, attributes: { axis }, inputs, dy }) => {
       const shapes = inputs.map((t: LogicalTensor) => builder.shapeOf(t));
-      const d = checkedAxis('Concat', axis, shapes[0]);
+      const d = checkedAxis(axis, shapes[0]);
       const starts = startsOf(shapes.map((shape: readonly number[]) => shape[d]));
       return shapes.map(
         (shape: readonly number[], n: number) => () =>
@@ -59,7 +57,7 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
     },
     lower: ({ map, copy, temporary, inputs: [first, ...others], outputs: [dst] }, { attributes }) => {
       const { shape, dtype } = dst.desc;
-      const d = checkedAxis('Concat', attributes.axis, shape);
+      const d = checkedAxis(attributes.axis, shape);
       if (others.length === 0) copy(first, dst);
       // Joins two tensors at a time, because a device can bind only a few tensors at once.
       others.reduce((joined, next, n) => {
@@ -82,13 +80,10 @@ export const concatOperations: readonly Operation[] = defineOperations(concatSch
         : `has ${sizes.length} outputs for sizes [${sizes}], got ${outputs.length}`,
     infer: ({ attributes: { axis, sizes }, inputs: [{ shape }] }) => {
       if (shape === null) return sizes.map(() => null);
-      const d = checkedAxis('Split', axis, shape);
+      const d = checkedAxis(axis, shape);
       const sum = sizes.reduce((a, n) => a + n, 0);
       if (sizes.some(n => n < 0) || (shape[d] >= 0 && sum !== shape[d]))
-        throw new InvalidShapeError(
-          'Split',
-          `into [${sizes}] does not add up to the ${shape[d]} elements of axis ${axis}`,
-        );
+        refuse(`into [${sizes}] does not add up to the ${shape[d]} elements of axis ${axis}`);
       return sizes.map(size => withExtent(shape, d, size));
     },
     gradient: ({ builder, attributes: { axis }, outputs, outputGradients, dy }) => {

@@ -1,11 +1,10 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { add, and, constant, eq, ge, lt, select } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { GradientBuilder, Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf, checkedAxis, checkShape, withExtent } from '../../ir/tensor/shape.ts';
+import { axisOf, checkedAxis, checkShape, refuse, withExtent } from '../../ir/tensor/shape.ts';
 import { indexWith } from './slice.ts';
 
 export const gatherElementsSchemas = {
@@ -32,7 +31,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
    */
   GatherElements: {
     infer: ({ attributes: { axis }, inputs: [src, indices] }) => {
-      if (src.shape && indices.shape) checkFit('GatherElements', axis, src.shape, indices.shape);
+      if (src.shape && indices.shape) checkFit(axis, src.shape, indices.shape);
       return [indices.shape];
     },
     gradient: ({ builder, attributes: { axis }, inputs: [src, indices], dy }) => [
@@ -41,7 +40,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     ],
     lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {
       const { shape } = src.desc;
-      const d = checkedAxis('GatherElements', axis, shape);
+      const d = checkedAxis(axis, shape);
       const index = indexWith(shape.length, d, input(1, 'i32'));
       map(inputAt(0, index, exprType(src.desc.dtype)), [src, indices], dst);
     },
@@ -53,8 +52,8 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
    */
   ScatterElements: {
     infer: ({ attributes: { axis }, inputs: [src, indices, updates] }) => {
-      if (src.shape && indices.shape) checkFit('ScatterElements', axis, src.shape, indices.shape);
-      checkShape('ScatterElements', 'updates of', updates.shape, indices.shape);
+      if (src.shape && indices.shape) checkFit(axis, src.shape, indices.shape);
+      checkShape('updates of', updates.shape, indices.shape);
       return [src.shape];
     },
     gradient: ({ builder, attributes: { axis, reduction }, inputs: [src, indices, updates], dy }) => {
@@ -68,7 +67,7 @@ export const gatherElementsOperations: readonly Operation[] = defineOperations(g
     lower: ({ map, reduced, inputs, outputs: [dst] }, { attributes: { axis, reduction } }) => {
       const [src, indices, updates] = inputs;
       const rank = src.desc.shape.length;
-      const d = checkedAxis('ScatterElements', axis, src.desc.shape);
+      const d = checkedAxis(axis, src.desc.shape);
       // Each element of dst searches the axis for its own updates, so no two invocations write to the same
       // element, and the order of the sum is fixed.
       const domain = [...withExtent(indices.desc.shape, d, src.desc.shape[d]), indices.desc.shape[d]];
@@ -127,14 +126,10 @@ export function gatherOrZero(
 }
 
 /** Indices along the axis may outnumber its elements, unless it has none. */
-function checkFit(kind: string, axis: number, src: readonly number[], indices: readonly number[]): void {
-  const d = checkedAxis(kind, axis, src);
+function checkFit(axis: number, src: readonly number[], indices: readonly number[]): void {
+  const d = checkedAxis(axis, src);
   const fits =
     src.length === indices.length &&
     indices.every((n, e) => n <= src[e] || src[e] < 0 || (e === d && src[e] > 0));
-  if (!fits)
-    throw new InvalidShapeError(
-      kind,
-      `has indices [${indices}] along axis ${axis}, which do not fit [${src}]`,
-    );
+  if (!fits) refuse(`has indices [${indices}] along axis ${axis}, which do not fit [${src}]`);
 }

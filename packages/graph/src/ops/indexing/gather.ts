@@ -1,11 +1,11 @@
-import { elementCount, InvalidShapeError } from '@tilewise/core';
+import { elementCount } from '@tilewise/core';
 import { add, and, ge, lt, select } from '@tilewise/core/expr';
 import { coordinate, inputAt } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { GradientCall, Operation } from '../../ir/schema/operation.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { checkedAxis } from '../../ir/tensor/shape.ts';
+import { checkedAxis, refuse } from '../../ir/tensor/shape.ts';
 import { orNaN } from '../elementwise/numeric.ts';
 
 export const gatherSchemas = {
@@ -33,7 +33,7 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
    */
   Gather: {
     infer: ({ inputs: [src, indices] }) => {
-      if (src.shape) checkedAxis('Gather', 0, src.shape);
+      if (src.shape) checkedAxis(0, src.shape);
       return [src.shape && indices.shape && [...indices.shape, ...src.shape.slice(1)]];
     },
     gradient: ({ builder, inputs: [src, indices], dy }) => {
@@ -74,16 +74,16 @@ export const gatherOperations: readonly Operation[] = defineOperations(gatherSch
   Take: {
     infer: ({ attributes: { axis }, inputs: [{ shape }, indices] }) => {
       if (shape === null || indices.shape === null) return [null];
-      const d = checkedAxis('Take', axis, shape);
+      const d = checkedAxis(axis, shape);
       const result = [...shape.slice(0, d), ...indices.shape, ...shape.slice(d + 1)];
       if (shape[d] === 0 && result.every(n => n > 0))
-        throw new InvalidShapeError('Take', `cannot read from axis ${axis} of [${shape}], which is empty`);
+        refuse(`cannot read from axis ${axis} of [${shape}], which is empty`);
       return [result];
     },
     gradient: call => [() => takeGradient(call), null],
     lower: ({ map, inputs: [src, indices], outputs: [dst] }, { attributes: { axis } }) => {
       const { shape, dtype } = src.desc;
-      const d = checkedAxis('Take', axis, shape);
+      const d = checkedAxis(axis, shape);
       const rank = indices.desc.shape.length;
       const place = indices.desc.shape.map((_, e) => coordinate(d + e));
       const given = inputAt(1, place, 'i32');
@@ -102,7 +102,7 @@ function takeGradient(call: GradientCall<{ readonly axis: number }>): LogicalTen
   const { builder, attributes, inputs, dy } = call;
   const [src, indices] = inputs;
   const shape = builder.shapeOf(src);
-  const d = checkedAxis('Take', attributes.axis, shape);
+  const d = checkedAxis(attributes.axis, shape);
   const [before, after] = [elementCount(shape.slice(0, d)), elementCount(shape.slice(d + 1))];
   const count = elementCount(builder.shapeOf(indices));
   const rows = shape[d];

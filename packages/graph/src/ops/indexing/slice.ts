@@ -1,4 +1,3 @@
-import { InvalidShapeError } from '@tilewise/core';
 import {
   add,
   and,
@@ -19,7 +18,7 @@ import type { Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { type LogicalShape, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
-import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { checkedAxis, refuse, withExtent } from '../../ir/tensor/shape.ts';
 
 export const sliceSchemas = {
   Slice: {
@@ -60,7 +59,7 @@ export function indexWith(rank: number, axis: number, index: NumericExpr): Numer
 
 /** The elements start, start + step, … of input 0 along an axis. */
 export function slicedAlong({ desc: { shape, dtype } }: Value, axis: number, start: number, step = 1): Expr {
-  const d = checkedAxis('Slice', axis, shape);
+  const d = checkedAxis(axis, shape);
   return inputAt(0, indexWith(shape.length, d, add(mul(coordinate(d), step), start)), exprType(dtype));
 }
 
@@ -73,20 +72,16 @@ interface SliceAttributes {
   readonly extent?: number;
 }
 
-/**
- * The shape of a slice, or of the gradient of its src.
- * @throws InvalidShapeError for a slice with elements outside the axis.
- */
-function inferSlice(kind: string, attributes: SliceAttributes, shape: LogicalShape): LogicalShape {
+/** The shape of a slice, or of the gradient of its src. Refuses elements outside the axis. */
+function inferSlice(attributes: SliceAttributes, shape: LogicalShape): LogicalShape {
   if (shape === null) return null;
   const { axis, start, step } = attributes;
-  const d = checkedAxis(kind, axis, shape);
+  const d = checkedAxis(axis, shape);
   const { size = shape[d], extent = shape[d] } = attributes;
   const ends = size === 0 ? [] : [start, start + (size - 1) * step];
   const fits = size >= 0 && step !== 0 && ends.every(n => n >= 0 && n < extent);
   if (!fits && shape[d] !== UNKNOWN)
-    throw new InvalidShapeError(
-      kind,
+    refuse(
       `of ${size} elements from ${start} with step ${step} does not fit the ${extent} elements along axis ${axis}`,
     );
   return withExtent(shape, d, attributes.extent ?? size);
@@ -96,10 +91,10 @@ function inferSlice(kind: string, attributes: SliceAttributes, shape: LogicalSha
 export const sliceOperations: readonly Operation[] = defineOperations(sliceSchemas, {
   /** The `size` elements start, start + step, … along an axis. Not an operation of oneDNN. */
   Slice: {
-    infer: ({ attributes, inputs: [{ shape }] }) => [inferSlice('Slice', attributes, shape)],
+    infer: ({ attributes, inputs: [{ shape }] }) => [inferSlice(attributes, shape)],
     gradient: ({ builder, attributes: { axis, start, step }, inputs: [src], dy }) => {
       const shape = builder.shapeOf(src);
-      const extent = shape[checkedAxis('Slice', axis, shape)];
+      const extent = shape[checkedAxis(axis, shape)];
       return [() => builder.op('SliceBackward', [dy], { axis, start, step, extent })];
     },
     lower: ({ map, inputs: [src], outputs: [dst] }, { attributes: { axis, start, step } }) =>
@@ -110,15 +105,15 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
    * `extent` is the extent of src along the axis.
    */
   SliceBackward: {
-    infer: ({ attributes, inputs: [{ shape }] }) => [inferSlice('SliceBackward', attributes, shape)],
+    infer: ({ attributes, inputs: [{ shape }] }) => [inferSlice(attributes, shape)],
     gradient: ({ builder, attributes: { axis, start, step }, inputs: [dy], dy: ddx }) => {
       const shape = builder.shapeOf(dy);
-      const size = shape[checkedAxis('SliceBackward', axis, shape)];
+      const size = shape[checkedAxis(axis, shape)];
       return [() => builder.op('Slice', [ddx], { axis, start, step, size })];
     },
     lower: ({ map, inputs: [dy], outputs: [dx] }, { attributes: { axis, start, step } }) => {
       const { shape } = dy.desc;
-      const d = checkedAxis('SliceBackward', axis, shape);
+      const d = checkedAxis(axis, shape);
       const distance = sub(coordinate(d), start);
       const index = floorDiv(distance, step);
       const isTaken = and(ge(index, 0), lt(index, shape[d]), eq(mod(distance, step), 0));
@@ -132,12 +127,8 @@ export const sliceOperations: readonly Operation[] = defineOperations(sliceSchem
   Pad: {
     infer: ({ attributes: { before, after }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
-      if ([before, after].some(counts => counts.length !== shape.length || counts.some(n => n < 0))) {
-        throw new InvalidShapeError(
-          'Pad',
-          `needs counts ≥ 0 for each dimension of [${shape}], got [${before}] and [${after}]`,
-        );
-      }
+      if ([before, after].some(counts => counts.length !== shape.length || counts.some(n => n < 0)))
+        refuse(`needs counts ≥ 0 for each dimension of [${shape}], got [${before}] and [${after}]`);
       return [shape.map((n, d) => before[d] + n + after[d])];
     },
     gradient: ({ builder, attributes: { before }, inputs: [src], dy }) => {

@@ -1,7 +1,6 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { agree, checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { agree, checkedAxis, refuse, withExtent } from '../../ir/tensor/shape.ts';
 import { gatherOrZero } from './gather-elements.ts';
 
 export const tensorScatterSchemas = {
@@ -23,25 +22,23 @@ export const tensorScatterOperations: readonly Operation[] = defineOperations(te
     infer: ({ attributes: { axis }, inputs: [past, update, first] }) => {
       const { shape } = past;
       if (shape === null || update.shape === null || first.shape === null) return [shape];
-      const d = checkedAxis('TensorScatter', axis, shape);
+      const d = checkedAxis(axis, shape);
       const count = update.shape[d];
       const fits =
         d > 0 &&
         agree(update.shape, withExtent(shape, d, count)) &&
         agree(first.shape, [shape[0]]) &&
         (count <= shape[d] || shape[d] < 0);
-      if (!fits) {
-        throw new InvalidShapeError(
-          'TensorScatter',
+      if (!fits)
+        refuse(
           `cannot write [${update.shape}] into [${shape}] along axis ${axis} with first of shape [${first.shape}]`,
         );
-      }
       return [shape];
     },
     gradient: ({ builder, attributes: { axis }, inputs: [past, update, first], dy }) => {
       const shape = builder.shapeOf(update);
       const whole = builder.shapeOf(past);
-      const d = checkedAxis('TensorScatter', axis, whole);
+      const d = checkedAxis(axis, whole);
       const at = builder.forward(first);
       const byPast = (): typeof dy =>
         builder.op('TensorScatter', [dy, builder.constant(0, dy.dtype, shape), at], { axis });
@@ -55,7 +52,7 @@ export const tensorScatterOperations: readonly Operation[] = defineOperations(te
     inPlace: true,
     lower: ({ copy, tensorScatter, inputs: [past, update, first], outputs: [present] }, { attributes }) => {
       copy(past, present);
-      tensorScatter(checkedAxis('TensorScatter', attributes.axis, past.desc.shape), update, first, present);
+      tensorScatter(checkedAxis(attributes.axis, past.desc.shape), update, first, present);
     },
   },
 });

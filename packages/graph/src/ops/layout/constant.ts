@@ -1,11 +1,11 @@
-import { type DType, elementCount, InvalidShapeError, Tensor } from '@tilewise/core';
+import { type DType, elementCount, Tensor } from '@tilewise/core';
 import { coordinate } from '@tilewise/core/primitive';
 import { type Attributes, numbersOf } from '../../ir/schema/attribute.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import { brokenScalarRule } from '../../ir/tensor/scalar.ts';
-import { checkedAxis } from '../../ir/tensor/shape.ts';
+import { checkedAxis, refuse } from '../../ir/tensor/shape.ts';
 
 export const constantSchemas = {
   Constant: {
@@ -43,8 +43,7 @@ export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOp
       return null;
     },
     infer: ({ attributes: { shape } }) => {
-      if (shape.some(n => n < 0))
-        throw new InvalidShapeError('Constant', `must have extents ≥ 0, got [${shape}]`);
+      if (shape.some(n => n < 0)) refuse(`must have extents ≥ 0, got [${shape}]`);
       return [shape];
     },
     gradient: () => [],
@@ -55,11 +54,11 @@ export const constantOperations: readonly Operation[] = /* @__PURE__ */ defineOp
   GenIndex: {
     gradient: 'zero',
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
-      if (shape) checkedAxis('GenIndex', axis, shape);
+      if (shape) checkedAxis(axis, shape);
       return [shape];
     },
     lower: ({ map, outputs: [dst] }, { attributes: { axis } }) =>
-      map(coordinate(checkedAxis('GenIndex', axis, dst.desc.shape)), [], dst),
+      map(coordinate(checkedAxis(axis, dst.desc.shape)), [], dst),
   },
 });
 

@@ -1,4 +1,4 @@
-import { dtypeInfo, elementCount, InvalidShapeError } from '@tilewise/core';
+import { dtypeInfo, elementCount } from '@tilewise/core';
 import { add, gt, lt, type NumericExpr, round, select, sub } from '@tilewise/core/expr';
 import { input } from '@tilewise/core/primitive';
 import { exprType } from '../../ir/program/expr.ts';
@@ -7,7 +7,7 @@ import type { Operation } from '../../ir/schema/operation.ts';
 import { floats } from '../../ir/schema/ports.ts';
 import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalShape, UNKNOWN } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf, broadcastShapes } from '../../ir/tensor/shape.ts';
+import { axisOf, broadcastShapes, refuse } from '../../ir/tensor/shape.ts';
 import { numeric } from '../elementwise/numeric.ts';
 
 export const layoutSchemas = {
@@ -99,8 +99,8 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
   /** src, broadcast to the common shape of src and `shape`. Not an operation of oneDNN. */
   Expand: {
     infer: ({ attributes: { shape }, inputs: [src] }) => {
-      if (shape.some(n => n < 0)) throw new InvalidShapeError('Expand', `needs extents ≥ 0, got [${shape}]`);
-      return [broadcastShapes('Expand', src.shape, shape)];
+      if (shape.some(n => n < 0)) refuse(`needs extents ≥ 0, got [${shape}]`);
+      return [broadcastShapes(src.shape, shape)];
     },
     gradient: ({ builder, inputs: [src], outputs: [dst], dy }) => [
       () => builder.reduceTo(dy, builder.shapeOf(dst), builder.shapeOf(src)),
@@ -109,19 +109,12 @@ export const layoutOperations: readonly Operation[] = /* @__PURE__ */ defineOper
   },
 });
 
-/**
- * The order of a transpose with axes counted from the start.
- * @throws InvalidShapeError when the order is not a permutation of the dimensions.
- */
+/** The order of a transpose with axes counted from the start. Refuses an order that is not a permutation. */
 export function transposeOrder(order: readonly number[], rank: number): number[] {
   if (order.length === 0) return Array.from({ length: rank }, (_, d) => rank - 1 - d);
   const axes = order.map(axis => axisOf(axis, rank) ?? -1);
-  if (axes.length !== rank || axes.includes(-1) || new Set(axes).size !== rank) {
-    throw new InvalidShapeError(
-      'StaticTranspose',
-      `order [${order}] is not a permutation of ${rank} dimensions`,
-    );
-  }
+  if (axes.length !== rank || axes.includes(-1) || new Set(axes).size !== rank)
+    refuse(`order [${order}] is not a permutation of ${rank} dimensions`);
   return axes;
 }
 
@@ -132,9 +125,7 @@ export function inverseOrder(order: readonly number[], rank: number): number[] {
 }
 
 function reshapeTarget(target: readonly number[], specialZero: boolean, source: LogicalShape): LogicalShape {
-  const fail = (rule: string): never => {
-    throw new InvalidShapeError('StaticReshape', `shape [${target}] ${rule}`);
-  };
+  const fail = (rule: string): never => refuse(`shape [${target}] ${rule}`);
   if (target.some(n => n < -1) || target.filter(n => n === -1).length > 1) {
     fail('must hold extents of at least −1, and −1 at most once');
   }

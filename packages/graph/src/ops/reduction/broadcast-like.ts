@@ -16,7 +16,7 @@ export const broadcastLikeSchemas = {
 /** The inverse of a reduction: the operation that spreads its gradient. */
 export const broadcastLikeOperations: readonly Operation[] = defineOperations(broadcastLikeSchemas, {
   /** src / divisor, broadcast to the shape of like. Not an operation of oneDNN. */
-  BroadcastLike: elementwise('BroadcastLike', {
+  BroadcastLike: elementwise({
     gradient: ({ builder, attributes, inputs: [src], outputs: [dst], dy }) => {
       const bySrc = (): LogicalTensor => {
         const part = builder.op('BroadcastLike', [dy, dy], attributes);

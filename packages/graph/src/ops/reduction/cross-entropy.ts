@@ -34,10 +34,10 @@ function byLabel(value: NumericExpr, classes: number, ignored: number): NumericE
 }
 
 /** The shape (…) of the rows of logits, which the other operands must have. */
-function checkedRows(kind: string, [{ shape }, ...others]: readonly LogicalTensor[]): LogicalShape {
-  const rows = shape?.slice(0, checkedAxis(kind, -1, shape)) ?? null;
+function checkedRows([{ shape }, ...others]: readonly LogicalTensor[]): LogicalShape {
+  const rows = shape?.slice(0, checkedAxis(-1, shape)) ?? null;
   for (const [n, { shape: own }] of others.entries())
-    checkShape(kind, n === 0 ? 'labels of' : 'a diff_loss of', own, rows);
+    checkShape(n === 0 ? 'labels of' : 'a diff_loss of', own, rows);
   return rows;
 }
 
@@ -58,7 +58,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
    */
   CrossEntropy: {
     constraint,
-    infer: ({ inputs }) => [checkedRows('CrossEntropy', inputs)],
+    infer: ({ inputs }) => [checkedRows(inputs)],
     gradient: ({ builder, attributes, inputs: [logits, labels], dy }) => {
       const { dtype } = logits;
       // Recomputed logits may be f32 although forward stored them in 16 bits.
@@ -88,7 +88,7 @@ export const crossEntropyOperations: readonly Operation[] = defineOperations(cro
   CrossEntropyBackward: {
     constraint,
     infer: ({ inputs }) => {
-      checkedRows('CrossEntropyBackward', inputs);
+      checkedRows(inputs);
       return [inputs[0].shape];
     },
     lower: ({ map, softmax, view, temporary, inputs, outputs }, { attributes }) => {

@@ -104,7 +104,7 @@ function norm(
   return {
     infer: ({ attributes, inputs: [{ shape }, ...factors], outputs }) => {
       const rows = shape?.slice(0, normAxes(attributes, shape.length)[0]) ?? null;
-      broadcastTo(kind, shape, factors);
+      broadcastTo(shape, factors);
       return outputs.map((_, n) => (n === 0 ? shape : rows));
     },
     gradient: call => normGradient(kind, call),
@@ -137,7 +137,7 @@ function normBackward(kind: NormKind): OperationRules<typeof backward> {
   return {
     infer: ({ attributes, inputs: [{ shape }, ...others] }) => {
       if (shape) normAxes(attributes, shape.length);
-      return [broadcastTo(kind, shape, others)];
+      return [broadcastTo(shape, others)];
     },
     lower: (lowering, { attributes }) => lowerBackward(lowering, attributes, kind === 'LayerNorm'),
   };

@@ -1,10 +1,9 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { and, constant, eq, ge, gt, lt, type NumericExpr, or, select, sub } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
 import { defineOperations } from '../../ir/schema/define.ts';
 import type { Operation } from '../../ir/schema/operation.ts';
-import { checkedAxis, withExtent } from '../../ir/tensor/shape.ts';
+import { checkedAxis, refuse, withExtent } from '../../ir/tensor/shape.ts';
 import { scattered } from '../indexing/gather-elements.ts';
 import { indexWith } from '../indexing/slice.ts';
 
@@ -68,11 +67,11 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     gradient: 'zero',
     infer: ({ attributes: { axis, keep_dims }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
-      const d = checkedAxis('ArgMax', axis, shape);
+      const d = checkedAxis(axis, shape);
       return [keep_dims ? withExtent(shape, d, 1) : shape.filter((_, e) => e !== d)];
     },
     lower: ({ copy, reshaped, reduced, inputs: [src], outputs: [dst] }, { attributes: { axis } }) => {
-      const [, index] = largestAfter(reduced, src, checkedAxis('ArgMax', axis, src.desc.shape), null);
+      const [, index] = largestAfter(reduced, src, checkedAxis(axis, src.desc.shape), null);
       copy(reshaped(index, dst.desc.shape), dst);
     },
   },
@@ -83,12 +82,9 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
   TopK: {
     infer: ({ attributes: { axis, k }, inputs: [{ shape }] }) => {
       if (shape === null) return [null, null];
-      const d = checkedAxis('TopK', axis, shape);
+      const d = checkedAxis(axis, shape);
       if (k < 0 || (shape[d] >= 0 && k > shape[d]))
-        throw new InvalidShapeError(
-          'TopK',
-          `k must be 0 to ${shape[d]}, the elements along axis ${axis}, got ${k}`,
-        );
+        refuse(`k must be 0 to ${shape[d]}, the elements along axis ${axis}, got ${k}`);
       return [withExtent(shape, d, k), withExtent(shape, d, k)];
     },
     gradient: ({
@@ -102,7 +98,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     },
     lower: ({ map, reduced, temporary, inputs: [src], outputs: [values, indices] }, { attributes }) => {
       const { axis, k } = attributes;
-      const d = checkedAxis('TopK', axis, src.desc.shape);
+      const d = checkedAxis(axis, src.desc.shape);
       if (k === 0) return;
       const found: (readonly [Value, Value])[] = [];
       for (let n = 0; n < k; n++) found.push(largestAfter(reduced, src, d, found.at(-1) ?? null));
@@ -125,7 +121,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
    */
   CumSum: {
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
-      if (shape) checkedAxis('CumSum', axis, shape);
+      if (shape) checkedAxis(axis, shape);
       return [shape];
     },
     gradient: ({ builder, attributes: { axis, exclusive, reverse }, dy }) => [
@@ -137,7 +133,7 @@ export const orderOperations: readonly Operation[] = defineOperations(orderSchem
     ) => {
       const { shape } = src.desc;
       const rank = shape.length;
-      const d = checkedAxis('CumSum', axis, shape);
+      const d = checkedAxis(axis, shape);
       const distance = reverse ? sub(coordinate(rank), coordinate(d)) : sub(coordinate(d), coordinate(rank));
       const isCounted = ge(distance, exclusive ? 1 : 0);
       const element = select(isCounted, inputAt(0, indexWith(rank, d, coordinate(rank))), 0);

@@ -87,14 +87,14 @@ export const reduceBackwardOperations: readonly Operation[] = reduceBackwardKind
   return defineOperation(kind, reduceBackwardSchema, {
     infer: ({ attributes: { axes }, inputs: [{ shape }, ...rows] }) => {
       if (shape) {
-        const kept = keptShape(shape, reduceAxes(kind, axes, shape));
-        for (const row of rows) checkShape(kind, 'dst and diff_dst of', row.shape, kept);
+        const kept = keptShape(shape, reduceAxes(axes, shape));
+        for (const row of rows) checkShape('dst and diff_dst of', row.shape, kept);
       }
       return [shape];
     },
     lower: (lowering, { attributes }) => {
       const domain = lowering.inputs[0].desc.shape;
-      const axes = reduceAxes(kind, attributes.axes, domain);
+      const axes = reduceAxes(attributes.axes, domain);
       const inputs = lowering.inputs.slice(0, 2);
       write(lowering, (op, element) => lowering.reduced(inputs, { op, axes, domain, element }));
     },

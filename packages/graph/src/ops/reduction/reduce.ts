@@ -1,4 +1,3 @@
-import { InvalidShapeError } from '@tilewise/core';
 import { abs, div, mul, type NumericExpr, sqrt } from '@tilewise/core/expr';
 import { input, type ReducePrimitive, reduced } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../../ir/program/lowering.ts';
@@ -6,7 +5,7 @@ import { defineOperation } from '../../ir/schema/define.ts';
 import type { GradientBuilder, GradientCall, InputGradient, Operation } from '../../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { axisOf, keptShape } from '../../ir/tensor/shape.ts';
+import { axisOf, keptShape, refuse } from '../../ir/tensor/shape.ts';
 
 export const reduceSchema = {
   inputs: 'src:T1 axes?:T2=i32',
@@ -121,16 +120,16 @@ export const reduceOperations: readonly Operation[] = reduceKinds.map(kind => {
   return defineOperation(kind, reduceSchema, {
     constraint: ({ inputs }) =>
       inputs.length === 1 ? null : "takes its axes as the attribute 'axes', not as a second tensor",
-    gradient: call => reduceGradient(kind, gradient, call),
+    gradient: call => reduceGradient(gradient, call),
     infer: ({ attributes: { axes: given, keep_dims: keep }, inputs: [{ shape }] }) => {
       if (shape === null) return [null];
-      const axes = reduceAxes(kind, given, shape);
+      const axes = reduceAxes(given, shape);
       return [shape.flatMap((n, d) => (axes.includes(d) ? (keep ? [1] : []) : [n]))];
     },
     lower: (lowering, { attributes }) => {
       const [src] = lowering.inputs;
       const domain = src.desc.shape;
-      const axes = reduceAxes(kind, attributes.axes, domain);
+      const axes = reduceAxes(attributes.axes, domain);
       const count = axes.reduce((n, d) => n * domain[d], 1);
       lowering.reduce(
         { op, axes, domain, element: element(input(0)), result: result(reduced, count) },
@@ -142,14 +141,12 @@ export const reduceOperations: readonly Operation[] = reduceKinds.map(kind => {
 });
 
 /**
- * Axes counted from the start.
- * @throws InvalidShapeError if no axis is given, an axis is out of range, or an axis is listed twice.
+ * Axes counted from the start. Refuses an empty list, an axis out of range, and an axis that is listed twice.
  */
-export function reduceAxes(kind: string, axes: readonly number[], shape: readonly number[]): number[] {
+export function reduceAxes(axes: readonly number[], shape: readonly number[]): number[] {
   const own = axes.map(axis => axisOf(axis, shape.length) ?? -1);
-  if (own.length === 0 || own.includes(-1) || new Set(own).size !== own.length) {
-    throw new InvalidShapeError(kind, `needs distinct axes of [${shape}] in 'axes', got [${axes}]`);
-  }
+  if (own.length === 0 || own.includes(-1) || new Set(own).size !== own.length)
+    refuse(`needs distinct axes of [${shape}] in 'axes', got [${axes}]`);
   return own;
 }
 
@@ -172,7 +169,6 @@ function withReducedAxes(
 }
 
 function reduceGradient(
-  kind: string,
   rule: ReduceDefinition['gradient'],
   {
     builder,
@@ -185,7 +181,7 @@ function reduceGradient(
   return [
     () => {
       const shape = builder.shapeOf(src);
-      const axes = reduceAxes(kind, attributes.axes, shape);
+      const axes = reduceAxes(attributes.axes, shape);
       const kept = keptShape(shape, axes);
       const column = (t: LogicalTensor): LogicalTensor =>
         attributes.keep_dims ? t : builder.reshape(t, kept);

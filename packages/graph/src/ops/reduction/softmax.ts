@@ -31,9 +31,9 @@ export const softmaxSchemas = {
 
 type SoftmaxAttributes = ResolvedAttributes<typeof softmaxSchemas.SoftMax.attributes>;
 
-function withAxisOne(kind: string, axis: number, shape: LogicalShape): LogicalShape {
+function withAxisOne(axis: number, shape: LogicalShape): LogicalShape {
   if (shape === null) return null;
-  return withExtent(shape, checkedAxis(kind, axis, shape), 1);
+  return withExtent(shape, checkedAxis(axis, shape), 1);
 }
 
 function softmaxGradient(call: GradientCall<SoftmaxAttributes>): readonly (() => LogicalTensor)[] {
@@ -68,20 +68,20 @@ interface BackwardDefinition {
   readonly result: (dy: NumericExpr, y: NumericExpr, sum: NumericExpr) => NumericExpr;
 }
 
-function softmaxBackward(
-  kind: 'SoftMaxBackward' | 'LogSoftmaxBackward',
-  { element, result }: BackwardDefinition,
-): OperationRules<typeof softmaxSchemas.SoftMaxBackward> {
+function softmaxBackward({
+  element,
+  result,
+}: BackwardDefinition): OperationRules<typeof softmaxSchemas.SoftMaxBackward> {
   return {
     constraint: ({ inputs: [diff], outputs: [out] }) => resultRule(diff, out, 'diff_src'),
     infer: ({ attributes: { axis }, inputs: [diff, dst] }) => {
-      const shape = broadcastShapes(kind, diff.shape, dst.shape);
-      withAxisOne(kind, axis, shape);
+      const shape = broadcastShapes(diff.shape, dst.shape);
+      withAxisOne(axis, shape);
       return [shape];
     },
     lower: ({ map, reduced, inputs: [diff, dst], outputs }, { attributes }) => {
       const domain = outputs[0].desc.shape;
-      const axes = [checkedAxis(kind, attributes.axis, domain)];
+      const axes = [checkedAxis(attributes.axis, domain)];
       const sum = reduced([diff, dst], { axes, domain, element: element(input(0), input(1)) });
       map(result(input(0), input(1), input(2)), [diff, dst, sum], outputs[0]);
     },
@@ -106,11 +106,11 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
       return builder.op('Exp', [builder.op('Subtract', [scores, builder.forward(stats)])]);
     },
     infer: ({ attributes: { axis }, inputs: [{ shape }], outputs }) => {
-      const stats = withAxisOne('SoftMax', axis, shape);
+      const stats = withAxisOne(axis, shape);
       return outputs.length > 1 ? [shape, stats] : [shape];
     },
     lower: ({ softmax, inputs: [src], outputs }, { attributes }) => {
-      const axis = checkedAxis('SoftMax', attributes.axis, src.desc.shape);
+      const axis = checkedAxis(attributes.axis, src.desc.shape);
       const mode = attributes.mode === 'inf_as_zero' ? 'inf-as-zero' : 'none';
       softmax({ axis, log: false, mode }, src, outputs);
     },
@@ -122,21 +122,21 @@ export const softmaxOperations: readonly Operation[] = defineOperations(softmaxS
       return [() => builder.op('LogSoftmaxBackward', [dy, y()], { axis })];
     },
     infer: ({ attributes: { axis }, inputs: [{ shape }] }) => {
-      withAxisOne('LogSoftmax', axis, shape);
+      withAxisOne(axis, shape);
       return [shape];
     },
     lower: ({ softmax, inputs: [src], outputs }, { attributes }) => {
-      const axis = checkedAxis('LogSoftmax', attributes.axis, src.desc.shape);
+      const axis = checkedAxis(attributes.axis, src.desc.shape);
       softmax({ axis, log: true, mode: 'none' }, src, outputs);
     },
   },
   /** The gradient of SoftMax from its result: dst·(diff_dst − Σ dst·diff_dst) along an axis. */
-  SoftMaxBackward: softmaxBackward('SoftMaxBackward', {
+  SoftMaxBackward: softmaxBackward({
     element: (dy, y) => mul(dy, y),
     result: (dy, y, sum) => mul(y, sub(dy, sum)),
   }),
   /** The gradient of LogSoftmax from its result: diff_dst − e^dst·Σ diff_dst along an axis. */
-  LogSoftmaxBackward: softmaxBackward('LogSoftmaxBackward', {
+  LogSoftmaxBackward: softmaxBackward({
     element: dy => dy,
     result: (dy, y, sum) => sub(dy, mul(exp(y), sum)),
   }),

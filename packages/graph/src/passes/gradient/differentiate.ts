@@ -3,6 +3,7 @@ import { InvalidGraphError } from '../../errors.ts';
 import type { GraphWriter } from '../../ir/graph-builder.ts';
 import { describeNode, type GraphNode } from '../../ir/node.ts';
 import { describeTensor, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { namingOperation } from '../../ir/tensor/shape.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { BackwardGraph } from './backward-graph.ts';
 import { decomposedSoftmaxes } from './decomposed-softmax.ts';
@@ -71,16 +72,19 @@ export function differentiate(
     }
     const needed = call.inputs.map(t => wanted.has(t.id) || producedBy(topology, t, depends));
     const gradientOf = (id: number): LogicalTensor | undefined => total(collected.get(id), builder);
-    const rules = gradient({
-      ...{ ...call, builder, outputGradients, dy, needed },
-      rowSum: () => rowSum(call.outputs[0], { topology, builder, seeds }, gradientOf),
-    });
-    call.inputs.forEach((t, n) => {
-      const rule = rules[n];
-      if (!needed[n] || !rule) return;
-      // The gradient of an f32 tensor that is read in 16 bits is not rounded to 16 bits.
-      const term = t.dtype === 'f32' ? builder.cast(rule(), 'f32') : rule();
-      collected.set(t.id, [...(collected.get(t.id) ?? []), term]);
+    // The shapes of a graph may still contradict each other.
+    namingOperation(node.kind, () => {
+      const rules = gradient({
+        ...{ ...call, builder, outputGradients, dy, needed },
+        rowSum: () => rowSum(call.outputs[0], { topology, builder, seeds }, gradientOf),
+      });
+      call.inputs.forEach((t, n) => {
+        const rule = rules[n];
+        if (!needed[n] || !rule) return;
+        // The gradient of an f32 tensor that is read in 16 bits is not rounded to 16 bits.
+        const term = t.dtype === 'f32' ? builder.cast(rule(), 'f32') : rule();
+        collected.set(t.id, [...(collected.get(t.id) ?? []), term]);
+      });
     });
   }
   for (const t of withRespectTo) {

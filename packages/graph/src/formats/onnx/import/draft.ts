@@ -161,8 +161,8 @@ export class Draft {
 
   /** Elements of a where the condition is true, else of b; all three broadcast to each other. */
   select(condition: LogicalTensor, a: LogicalTensor, b: LogicalTensor): LogicalTensor {
-    const shape = broadcastShapes('Where', shapeOf(a), shapeOf(b));
-    const whole = broadcastShapes('Where', shape, shapeOf(condition));
+    const shape = broadcastShapes(shapeOf(a), shapeOf(b));
+    const whole = broadcastShapes(shape, shapeOf(condition));
     // Masks of attention are recognised by oneDNN's Select, which broadcasts only the condition and accepts
     // only floats.
     const isSelect = `${shape}` === `${whole}` && isFloat(a);

@@ -1,7 +1,7 @@
 import { InvalidShapeError } from '@tilewise/core';
 import { InvalidOperationError, UnsupportedOperationError } from '../../../errors.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
-import { axisOf } from '../../../ir/tensor/shape.ts';
+import { axisOf, namingOperation } from '../../../ir/tensor/shape.ts';
 import type { Draft } from './draft.ts';
 import type { ElementType } from './file/element-type.ts';
 import type { AttributeRecord, AttributeValues, NodeRecord } from './file/read-model.ts';
@@ -169,7 +169,7 @@ export class NodeCall {
 /** Translates a part of a node. An error of shapes names the node, as other errors do. */
 export function named<T>(call: NodeCall, translate: () => T): T {
   try {
-    return translate();
+    return namingOperation(call.node.op, translate);
   } catch (error) {
     if (error instanceof InvalidShapeError) return call.fail(error.message);
     throw error;

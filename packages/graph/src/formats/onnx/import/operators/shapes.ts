@@ -117,7 +117,7 @@ const transposeOperator: OnnxOperator = call => {
 
 const expandOperator: OnnxOperator = call => {
   const value = call.input(0);
-  const shape = broadcastShapes(call.node.op, value.shape, call.numbers(1)) ?? [];
+  const shape = broadcastShapes(value.shape, call.numbers(1)) ?? [];
   return moved(
     value,
     shape,

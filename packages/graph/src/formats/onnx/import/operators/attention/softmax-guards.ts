@@ -127,7 +127,7 @@ export function guardedSoftmax(
 
 /** a ∧ b; an operand that is false everywhere is the result. */
 export function both(draft: Draft, tensors: readonly LogicalTensor[]): LogicalTensor {
-  const whole = broadcastShapes('And', ...(tensors.map(shapeOf) as [readonly number[], readonly number[]]));
+  const whole = broadcastShapes(...tensors.map(shapeOf));
   const never = tensors.find(tensor => numberOf(draft, tensor) === 0 && `${shapeOf(tensor)}` === `${whole}`);
   return never ?? draft.op('LogicalAnd', tensors, {}, 'bool');
 }

@@ -33,7 +33,7 @@ function alignedInputs(call: NodeCall): readonly (Value | null)[] {
 /** The shape that all inputs of a node broadcast to. */
 function broadcastShape(call: NodeCall): readonly number[] {
   return alignedInputs(call).reduce<readonly number[]>(
-    (shape, value) => (value ? (broadcastShapes(call.node.op, shape, value.shape) ?? []) : shape),
+    (shape, value) => (value ? (broadcastShapes(shape, value.shape) ?? []) : shape),
     [],
   );
 }

@@ -8,7 +8,7 @@ export function productShape(call: NodeCall, a: readonly number[], b: readonly n
   const [rows, inner] = a.length === 1 ? [1, a[0]] : a.slice(-2);
   const [depth, columns] = b.length === 1 ? [b[0], 1] : b.slice(-2);
   if (a.length === 0 || b.length === 0 || inner !== depth) call.fail(`cannot multiply [${a}] by [${b}]`);
-  const batch = broadcastShapes(call.node.op, a.slice(0, -2), b.slice(0, -2)) ?? [];
+  const batch = broadcastShapes(a.slice(0, -2), b.slice(0, -2)) ?? [];
   return [...batch, ...(a.length === 1 ? [] : [rows ?? 1]), ...(b.length === 1 ? [] : [columns ?? 1])];
 }
 
