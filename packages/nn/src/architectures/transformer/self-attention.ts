@@ -86,7 +86,7 @@ export function selfAttention(
       // The new tokens are the last ones in the cache.
       ...(causal && { causal: cache ? 'bottom-right' : true }),
       ...(window !== undefined && { window: { left: window - 1 } }),
-      ...(alibi && { bias: alibiBias(heads, seen.k.shape[2]) }),
+      ...(alibi && { alibi: Tensor.from(standardSlopes(heads), [heads]) }),
       ...(draw && { dropout: { p, ...draw } }),
     });
   const attended = attend(seen.v);
@@ -95,19 +95,6 @@ export function selfAttention(
   );
   const rows = reshape(transpose(attended, [0, 2, 1, 3]), [B, S, heads * headDim]);
   return linear(scope, rows, prefix + o, dim, output);
-}
-
-/**
- * ALiBi as a bias (1, H, 1, Skv): slope·j for key j. Under a causal mask this is equivalent to slope·(j − i),
- * because a constant added to all keys of a row does not change its softmax.
- */
-function alibiBias(heads: number, keys: number): Tensor {
-  const slopes = standardSlopes(heads);
-  const values = Float32Array.from(
-    { length: heads * keys },
-    (_, n) => slopes[Math.floor(n / keys)] * (n % keys),
-  );
-  return Tensor.from(values, [1, heads, 1, keys]);
 }
 
 /**
