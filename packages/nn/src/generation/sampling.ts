@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@tilewise/core';
-import { PhiloxStream } from '@tilewise/philox';
+import { fillUniform } from '@tilewise/philox';
 import { checkFields, type FieldRules } from '../checks/check-fields.ts';
 import { aboveZero, anything, fraction, fromZero, integerFrom, numberRule } from '../checks/rules.ts';
 
@@ -87,8 +87,8 @@ export function tokenOf(
       left += weight;
     }
   }
-  const stream = new PhiloxStream(seed, { subsequence: draw.row, offset: draw.step });
-  let rest = stream.nextUniform() * left;
+  const [uniform] = fillUniform(new Float32Array(1), { seed, subsequence: draw.row, offset: draw.step });
+  let rest = uniform * left;
   let chosen = 0;
   while (chosen < count - 1) {
     rest -= weightOf(ranked(chosen));

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
-import { PhiloxStream } from '@tilewise/philox';
+import { fillUniform } from '@tilewise/philox';
 import { type AdapterConfig, type AdapterWeights, isTarget } from '../model/adapter.ts';
 import type { Model } from '../model/model.ts';
 import { uploadAll } from '../model/upload.ts';
@@ -23,13 +23,12 @@ export function initialAdapter<T extends TensorDesc>(
   }
   let stream = 0;
   const tensors = uploadAll(engine, adapterShapes(config, layers.linear), ([rows, columns], name) => {
-    const random = new PhiloxStream(seed, { subsequence: stream++ });
+    const subsequence = stream++;
     const tensor = Tensor.zeros([rows, columns]);
     if (name.endsWith('.lora_B.weight')) return tensor;
     const bound = 1 / Math.sqrt(columns);
-    (tensor.data as Float32Array).forEach((_, n, values) => {
-      values[n] = bound * (2 * random.nextUniform() - 1);
-    });
+    const values = fillUniform(tensor.data as Float32Array, { seed, subsequence });
+    for (let n = 0; n < values.length; n++) values[n] = bound * (2 * values[n] - 1);
     return tensor;
   });
   return { config, tensors: Object.fromEntries(tensors) };
