@@ -1,4 +1,11 @@
-import { contiguousStrides, fp8AmaxNames, fp8ScalarNames, Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  contiguousStrides,
+  fp8AmaxNames,
+  fp8ScalarNames,
+  type HostArray,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
 import { constant, eq, type NumericExpr, select } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { PrimitiveStep } from '../../ir/program/program.ts';
@@ -53,7 +60,7 @@ export function readFp8List(list: number, name: string, to: number): PrimitiveSt
 }
 
 /** The list of scalars that the host knows. */
-export function fp8ListOf(scalars: Readonly<Record<string, Tensor>>): Tensor {
-  const numbers = places.map(name => scalars[name]?.toFloat64()[0] ?? 1);
+export function fp8ListOf(scalars: Readonly<Record<string, HostArray>>): Tensor {
+  const numbers = places.map(name => scalars[name]?.data[0] ?? 1);
   return Tensor.from(numbers, fp8List.shape);
 }

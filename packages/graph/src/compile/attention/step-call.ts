@@ -4,8 +4,10 @@ import {
   type BackwardProblem,
   type DType,
   type ForwardInputs,
-  normalise,
-  normaliseBackward,
+  fp8Readers,
+  normaliseBackwardCall,
+  normaliseCall,
+  type OptionReaders,
   type OutputSelection,
   type SdpaBackwardOptions,
   type SdpaOptions,
@@ -166,6 +168,9 @@ export function attentionCall<O extends TensorDesc>(
   };
 }
 
+/** Operands are descriptions here, without data to check, and the names of the options are right. */
+const readers: OptionReaders = { fp8: fp8Readers, data: null, nearestName: null };
+
 /** The attention problem of a step with these numbers; null in the cases of `attentionCall`. */
 export function stepCall<O extends TensorDesc>(
   step: AttentionStep,
@@ -175,8 +180,8 @@ export function stepCall<O extends TensorDesc>(
   const call = attentionCall(step, at, numbers);
   if (!call) return null;
   return call.pass === 'forward'
-    ? normalise(call.inputs, call.options)
-    : normaliseBackward(call.inputs, call.options);
+    ? normaliseCall(call.inputs, call.options, readers)
+    : normaliseBackwardCall(call.inputs, call.options, readers);
 }
 
 /**

@@ -3,7 +3,8 @@ import {
   bandOf,
   type DropoutSchemeName,
   InvalidArgumentError,
-  normalise,
+  nearestName,
+  normaliseCall,
   type TensorDesc,
   type Window,
 } from '@tilewise/core';
@@ -99,12 +100,13 @@ export function attention(q: Operand, k: Operand, v: Operand, options: Attention
   const at = Object.fromEntries(Object.keys(operands).map((name, n) => [name, storageDesc(inputs[n])]));
   const { bias, alibi, mask, sink } = at as Readonly<Record<string, TensorDesc>>;
   // Lengths, seeds and offsets are checked when the function is compiled and when it runs.
-  normalise(
+  normaliseCall(
     { q: at.q, k: at.k, v: at.v },
     {
       ...{ scale, causal, window, softcap, bias, alibi, mask, sink },
       dropout: dropout && { ...dropout, seed: 0, offset: 0 },
     },
+    { fp8: null, data: null, nearestName },
   );
   return o;
 }

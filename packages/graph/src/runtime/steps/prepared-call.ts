@@ -4,6 +4,8 @@ import {
   contiguousDesc,
   describeDense,
   dtypeInfo,
+  type HostArray,
+  isHostArray,
   type OperandDesc,
   Tensor,
   type TensorDesc,
@@ -80,8 +82,8 @@ export function prepareCall<T extends TensorDesc>(
   try {
     for (const [name, operand] of named(operands)) {
       if (name === 'fp8' && list !== undefined) values.set(name, list);
-      else if (name === 'fp8') own[name] = engine.upload(fp8ListOf(operand as Record<string, Tensor>));
-      else if (operand instanceof Tensor) own[name] = engine.upload(operand);
+      else if (name === 'fp8') own[name] = engine.upload(fp8ListOf(operand as Record<string, HostArray>));
+      else if (isHostArray(operand)) own[name] = engine.upload(Tensor.wrap(operand.data, operand));
       else values.set(name, (operand as Operand).value);
     }
     // Engines also compute the gradients of a mod's captures, but no program uses them.
@@ -100,7 +102,7 @@ export function prepareCall<T extends TensorDesc>(
 }
 
 /** Operands by the names that engines use; the FP8 scalars remain one entry. */
-function named(operands: object): (readonly [string, Operand | Tensor | object])[] {
+function named(operands: object): (readonly [string, object])[] {
   return Object.entries(operands).flatMap(([name, operand]) => {
     if (name !== 'captures') return [[name, operand] as const];
     return Object.entries<object>(operand).map(([capture, t]) => [`captures.${capture}`, t] as const);
