@@ -42,7 +42,7 @@ export class GpuContext extends GpuMemory implements TileTarget {
    * @internal
    */
   plan<Options>(parts: PlanParts<Options>): KernelPlan<Options> {
-    return new DevicePlan(this, parts);
+    return new DevicePlan(this, parts, this.modules.hints);
   }
 
   /** The features that the device lacks for such a plan; empty if the device can run the plan. @internal */

@@ -47,10 +47,10 @@ export interface ContextOptions {
    * - `'sequences'`: lengths, packed, ragged and paged tensors;
    * - `'largeTensors'`: tensors of which a workgroup reads more than the device binds at once, such as
    *   embeddings;
-   * - `'hints'`: errors suggest the right name for a misspelt option.
+   * - `'hints'`: errors suggest the right name for a misspelt option, or buffer of a plan.
    *
    * Default: all. An eager call that needs a module which was left out is unsupported, also on an engine of
-   * the context. Plans include all of this code.
+   * the context. Plans include all of this code but the hints.
    */
   readonly load?: readonly LoadedModuleName[] | undefined;
   /**

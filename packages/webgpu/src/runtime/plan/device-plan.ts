@@ -1,4 +1,4 @@
-import { UnsupportedError } from '@tilewise/core';
+import { type OptionReaders, UnsupportedError } from '@tilewise/core';
 import { checkObject } from '@tilewise/philox/errors';
 import {
   type BindingLimit,
@@ -21,7 +21,13 @@ import { ParameterBuffers } from './parameter-buffers.ts';
 import { areCompiled, compile, compileAll } from './pipelines.ts';
 import { type PlanLayout, planLayout } from './plan-layout.ts';
 import { isGivenAgain, rangesOf, type Slices } from './plan-slices.ts';
-import { type BufferSlice, checkedSlice, type PlanBuffer, type PlanTensor } from './plan-tensors.ts';
+import {
+  type BufferSlice,
+  checkedSlice,
+  type MeantFor,
+  type PlanBuffer,
+  type PlanTensor,
+} from './plan-tensors.ts';
 
 /** The slices on which a plan ran, and its dispatches on them. */
 interface Prepared {
@@ -48,6 +54,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly workspaceBytes: number;
   readonly parts: PlanParts<Options>;
   readonly #memory: GpuMemory;
+  readonly #nearestName: OptionReaders['nearestName'] | undefined;
   readonly #layout: PlanLayout;
   readonly #limit: BindingLimit;
   readonly #steps: readonly Dispatch[];
@@ -60,9 +67,10 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   readonly #prepared: Prepared[] = [];
 
   /** @throws UnsupportedError if a single workgroup touches more of a tensor than the device can bind. */
-  constructor(memory: GpuMemory, parts: PlanParts<Options>) {
+  constructor(memory: GpuMemory, parts: PlanParts<Options>, nearestName?: OptionReaders['nearestName']) {
     const { capabilities } = memory;
     this.#memory = memory;
+    this.#nearestName = nearestName;
     this.parts = parts;
     this.#limit = bindingLimit(capabilities);
     this.#layout = planLayout(parts, capabilities.minStorageBufferOffsetAlignment);
@@ -88,18 +96,23 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
     this.#memory.checkAlive();
     checkObject('buffers', buffers);
     if (options !== undefined) checkObject('options', options);
-    const others = Object.keys(buffers).filter(name => !this.tensorOrder.includes(name));
     const inOrder = this.tensorOrder.map(name => buffers[name]);
-    return this.prepareInOrder(inOrder, options, others);
+    // Two plans may share a record of buffers, so a name that this plan does not bind need not be wrong.
+    return this.prepareInOrder(inOrder, options, name =>
+      this.#nearestName?.(
+        name,
+        Object.keys(buffers).filter(other => !this.tensorOrder.includes(other)),
+      ),
+    );
   }
 
   prepareInOrder(
     buffers: readonly (PlanBuffer | undefined)[],
     options?: Options,
-    others: readonly string[] = [],
+    meantFor?: MeantFor,
   ): PlanRun {
     const inputs = this.parts.inputs?.(options);
-    const prepared = this.#preparedOn(buffers, others);
+    const prepared = this.#preparedOn(buffers, meantFor);
     const { slices, calls, kernels, read, written } = prepared;
     const { device } = this.#memory;
     const parametersOf = (call: BoundDispatch): ArrayBuffer =>
@@ -166,12 +179,12 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   /**
    * The dispatches on these buffers; those of an earlier run on the same slices, if the plan remembers it.
    */
-  #preparedOn(buffers: readonly (PlanBuffer | undefined)[], others: readonly string[]): Prepared {
+  #preparedOn(buffers: readonly (PlanBuffer | undefined)[], meantFor: MeantFor | undefined): Prepared {
     // Slices that have been checked once need no further checks.
     const known = this.#remembered(buffers);
     if (known) return known;
     const slices = this.#layout.tensors.map((tensor, n) =>
-      checkedSlice(this.#memory, tensor, buffers[n], others, this.parts.expected?.[tensor.name]),
+      checkedSlice(this.#memory, tensor, buffers[n], meantFor, this.parts.expected?.[tensor.name]),
     );
     const prepared = this.#remembered(slices) ?? this.#prepareOn(slices);
     if (this.#prepared[0] !== prepared) this.#prepared.unshift(prepared);

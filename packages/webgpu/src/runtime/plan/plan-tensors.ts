@@ -1,10 +1,4 @@
-import {
-  checkLayout,
-  InvalidArgumentError,
-  InvalidShapeError,
-  nearestName,
-  type OperandLayout,
-} from '@tilewise/core';
+import { checkLayout, InvalidArgumentError, InvalidShapeError, type OperandLayout } from '@tilewise/core';
 import { isInWorkspace } from '../../codegen/shader-part.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';
@@ -52,6 +46,9 @@ export interface PlanTensor {
  */
 export type ExpectedTensor = Pick<OperandLayout, 'dtypes' | 'shape' | 'strides'>;
 
+/** The name of a buffer that is given under a wrong name. */
+export type MeantFor = (name: string) => string | undefined;
+
 /** The slice given for a tensor; for a region of the workspace, the slice of the whole workspace. */
 export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string): BufferSlice {
   const slice = slices.get(isInWorkspace(name) ? 'workspace' : name);
@@ -61,19 +58,18 @@ export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string)
 
 /**
  * The slice given for a tensor, checked, with its offset.
- * @param others the names of buffers that the plan does not bind, one of which may be meant. Two plans may
- * share a record of buffers.
+ * @param meantFor returns the name of a buffer that is probably meant for a missing one.
  */
 export function checkedSlice(
   ctx: GpuMemory,
   { name, bytes, alignment }: PlanTensor,
   given: PlanBuffer | undefined,
-  others: readonly string[],
+  meantFor: MeantFor | undefined,
   expected: ExpectedTensor | undefined,
 ): BufferSlice {
   const argument = `buffers.${name}`;
   if (!given) {
-    const meant = nearestName(name, others);
+    const meant = meantFor?.(name);
     throw new InvalidArgumentError(argument, `is missing${meant ? `; is it buffers.${meant}?` : ''}`);
   }
   const { buffer, offset = 0 } = sliceOf(ctx, argument, given, expected);
