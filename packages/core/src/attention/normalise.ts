@@ -3,7 +3,7 @@ import { isRecord } from '../tensor/checks/check-on-host.ts';
 import { type HostArray, hostList, isHostArray } from '../tensor/host-array.ts';
 import { Tensor, type TensorDesc } from '../tensor/tensor.ts';
 import { copiedDesc } from '../tensor/tensor-desc.ts';
-import { allReaders, type Fp8Readers, type OptionReaders } from './option-readers.ts';
+import { allReaders, type OptionReaders } from './option-readers.ts';
 import { standardSlopes } from './options/alibi.ts';
 import { bandOf } from './options/band.ts';
 import { dropoutDesc } from './options/dropout.ts';
@@ -66,7 +66,7 @@ export function normaliseCall<T extends TensorDesc>(
   readers: OptionReaders,
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
   checkCall(inputs, options, readers.nearestName);
-  const call = describeCall(inputs, options, readers.fp8);
+  const call = describeCall(inputs, options, readers);
   readers.data?.validateOperands(call.problem, call.operands);
   return call;
 }
@@ -78,9 +78,10 @@ export function normaliseCall<T extends TensorDesc>(
 function describeCall<T extends TensorDesc>(
   { q, k, v }: ForwardInputs<T>,
   options: SdpaOptions<T>,
-  readers: Fp8Readers | null,
+  readers: OptionReaders,
   backward: { readonly dO?: T } = {},
 ): { problem: AttentionProblem; operands: Operands<T | HostArray> } {
+  const { fp8, nearestName } = readers;
   const given = listOperands(options);
   const descQ = describeOperand('q', q, given);
   const descK = describeOperand('k', k, given, options.pageTableK);
@@ -142,11 +143,11 @@ function describeCall<T extends TensorDesc>(
     pageTableV: options.pageTableV,
     dropoutMask: (options.dropout as Partial<MaskDropout<T>> | undefined)?.mask,
     captures: Object.keys(captures).length > 0 ? captures : undefined,
-    fp8: options.fp8 && readers?.scalars(options.fp8),
-    mxfp8: options.mxfp8 && readers?.tensors(options.mxfp8, quantised),
+    fp8: options.fp8 && fp8?.scalars(options.fp8, nearestName),
+    mxfp8: options.mxfp8 && fp8?.tensors(options.mxfp8, quantised, nearestName),
   });
   checkRules(forwardRules, problem);
-  if (readers) checkRules(readers.rules, problem);
+  if (fp8) checkRules(fp8.rules, problem);
   return { problem, operands };
 }
 
@@ -174,7 +175,7 @@ export function normaliseBackwardCall<T extends TensorDesc>(
 ): { problem: BackwardProblem; operands: BackwardOperands<T | HostArray> } {
   checkCall(inputs, options, readers.nearestName);
   const { o, lse, dO, dLse } = inputs;
-  const { problem: plain, operands } = describeCall(inputs, options, readers.fp8, { dO });
+  const { problem: plain, operands } = describeCall(inputs, options, readers, { dO });
   const { B, Sq, Skv, q, k, v } = plain;
   const gradDType = options.gradDType ?? (options.mxfp8 ? dO?.dtype : undefined);
   const forward: AttentionProblem = { ...plain, o: describeOperand('o', o, operands) };
@@ -215,13 +216,13 @@ function withTensors<P, T, O>({
   return { problem, operands: made(operands) as O };
 }
 
-function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, readers: Fp8Readers | null): AttentionProblem['fp8'] {
+function fp8Desc({ fp8, mxfp8 }: SdpaOptions<unknown>, readers: OptionReaders): AttentionProblem['fp8'] {
   if (mxfp8 && fp8) throw new InvalidArgumentError('mxfp8', 'cannot be combined with fp8');
-  if ((mxfp8 || fp8) && !readers)
+  if ((mxfp8 || fp8) && !readers.fp8)
     throw new InvalidArgumentError(mxfp8 ? 'mxfp8' : 'fp8', 'was given to a call that does not read it');
   if (mxfp8) return { kind: 'blocks', layout: mxfp8.layout ?? 'rows' };
   if (!fp8) return null;
-  const formatP = readers?.format(fp8);
+  const formatP = readers.fp8?.format(fp8, readers.nearestName);
   return { kind: 'scaled', ...(formatP && { formatP }) };
 }
 

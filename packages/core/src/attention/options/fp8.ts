@@ -13,7 +13,7 @@ import {
   type Mxfp8Tensors,
   mxfp8Operands,
 } from '../problem/mxfp8.ts';
-import { nearestName } from './nearest-name.ts';
+import type { NearestName } from './nearest-name.ts';
 import type { Fp8Options, Mxfp8Options } from './options.ts';
 import { checkForms, formsOf, type OptionForm } from './schema.ts';
 
@@ -21,7 +21,10 @@ import { checkForms, formsOf, type OptionForm } from './schema.ts';
  * The scalars as f32 tensors of one element: scalars that are numbers, or absent (1), become host arrays.
  * @throws InvalidArgumentError, InvalidShapeError or InvalidDTypeError naming the scalar.
  */
-export function fp8Scalars<T extends TensorDesc>(given: Fp8Options<T>): Fp8Scalars<T | HostArray> {
+export function fp8Scalars<T extends TensorDesc>(
+  given: Fp8Options<T>,
+  nearestName: NearestName | null,
+): Fp8Scalars<T | HostArray> {
   checkForms('fp8', given, { ...formsOf(fp8ScalarNames, 'any'), formatP: 'object' }, nearestName);
   const scalars = fp8ScalarNames.map(name => [name, scalar(`fp8.${name}`, given[name] ?? 1)] as const);
   return Object.fromEntries(scalars) as Fp8Scalars<T | HostArray>;
@@ -33,7 +36,10 @@ const formatPForms: Readonly<Record<keyof FormatP, OptionForm>> = { dtype: 'any'
  * The format of P that a call asks for.
  * @throws InvalidDTypeError or InvalidArgumentError for an unknown format.
  */
-export function fp8Format<T>({ formatP }: Fp8Options<T>): FormatP | undefined {
+export function fp8Format<T>(
+  { formatP }: Fp8Options<T>,
+  nearestName: NearestName | null,
+): FormatP | undefined {
   if (formatP === undefined) return undefined;
   checkForms('fp8.formatP', formatP, formatPForms, nearestName);
   const { dtype, zeroPoint = 0 } = formatP;
@@ -74,6 +80,7 @@ const backwardNames: readonly Mxfp8OperandName[] = [...forwardNames, 'qT', 'kT',
 export function mxfp8Tensors<T extends TensorDesc>(
   given: Mxfp8Options<T>,
   operands: Readonly<Partial<Record<'q' | 'k' | 'v' | 'dO', TensorDesc>>>,
+  nearestName: NearestName | null,
 ): Mxfp8Tensors<T> {
   const names = backwardNames.flatMap(name => [
     ...(isRounded(name) ? [name] : []),

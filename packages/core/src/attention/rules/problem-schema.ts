@@ -121,7 +121,7 @@ const dropout = kindOf<DropoutDesc>({
 });
 
 const formatP: Check = (_, value) => {
-  fp8Format({ formatP: value as FormatP | undefined });
+  fp8Format({ formatP: value as FormatP | undefined }, null);
 };
 
 const fp8 = kindOf<Fp8Desc>({
