@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { Quiz } from '../../exercises/quiz/Quiz.tsx';
+import { MachineExercise } from '../../exercises/workbench/MachineExercise.tsx';
 import { InstructionTable } from '../../exercises/workbench/machine/InstructionTable.tsx';
-import { Workbench } from '../../exercises/workbench/Workbench.tsx';
 import {
   matrixMachine,
   matrixRegisterCounts,
@@ -15,7 +15,6 @@ import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Formula } from '../../ui/formulas/Formula.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
-import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { formulas } from '../formulas.ts';
 import { FewestCycles } from './FewestCycles.tsx';
 import { ProductStyles } from './ProductStyles.tsx';
@@ -31,7 +30,6 @@ export default function MachineChapter() {
   const [registers, setRegisters] = useUrlNumber('registers', problem?.registers ?? 3, { min: 3, max: 6 });
   const [wiring, setWiring] = useUrlChoice<Wiring>('wiring', 'fixed', wirings);
   const kept = useProgram(id);
-  const [, setAt] = useUrlNumber('at', 0, { min: 0, max: 0 });
   const machine = useMemo(() => matrixMachine(registers, wiring), [registers, wiring]);
   if (!problem) return null;
   const fewest = fewestFor(machine);
@@ -46,54 +44,44 @@ export default function MachineChapter() {
           <InstructionTable machine={machine} />
         </Reveal>
       </div>
-      <section className="panel" aria-labelledby="exercise-title">
-        <div className="exercise-head">
-          <Segmented
-            label={bench.exercise}
-            value={problem.id}
-            options={ids.map((value, n) => ({ value, label: bench.problem(n + 1) }))}
-            onChange={next => {
-              kept.open(next);
-              setAt(0);
-              setRegisters(matrixProblems.find(p => p.id === next)?.registers ?? 3);
-              setId(next);
-            }}
-          />
-          <div className="choice">
-            <span aria-hidden="true">{text.registers}</span>
-            <Segmented
-              label={text.registers}
-              value={String(registers)}
-              options={matrixRegisterCounts.map(count => ({ value: String(count), label: String(count) }))}
-              onChange={count => setRegisters(Number(count))}
-            />
-          </div>
-          <div className="choice">
-            <span aria-hidden="true">{text.wiring}</span>
-            <Segmented
-              label={text.wiring}
-              value={wiring}
-              options={wirings.map(value => ({ value, label: text.wirings[value] }))}
-              onChange={setWiring}
-            />
-          </div>
-        </div>
-        <SectionTitle id="exercise-title">{bench.problems[problem.id].title}</SectionTitle>
-        <p>
-          <Rich text={bench.problems[problem.id].task} />
-        </p>
-        <Workbench
-          key={problem.id}
-          machine={machine}
-          problem={problem}
-          kept={kept}
-          verdict={run => {
-            if (problem.id === 'one-element') return text.noProgramForOne;
-            const cycles = run.steps.at(-1)?.counts.cycles ?? 0;
-            return cycles <= fewest ? text.optimum(registers) : text.fewer(registers, fewest);
-          }}
-        />
-      </section>
+      <MachineExercise
+        ids={ids}
+        numberOf={next => ids.indexOf(next) + 1}
+        onChoose={next => {
+          setRegisters(matrixProblems.find(p => p.id === next)?.registers ?? 3);
+          setId(next);
+        }}
+        controls={
+          <>
+            <div className="choice">
+              <span aria-hidden="true">{text.registers}</span>
+              <Segmented
+                label={text.registers}
+                value={String(registers)}
+                options={matrixRegisterCounts.map(count => ({ value: String(count), label: String(count) }))}
+                onChange={count => setRegisters(Number(count))}
+              />
+            </div>
+            <div className="choice">
+              <span aria-hidden="true">{text.wiring}</span>
+              <Segmented
+                label={text.wiring}
+                value={wiring}
+                options={wirings.map(value => ({ value, label: text.wirings[value] }))}
+                onChange={setWiring}
+              />
+            </div>
+          </>
+        }
+        machine={machine}
+        problem={problem}
+        kept={kept}
+        verdict={run => {
+          if (problem.id === 'one-element') return text.noProgramForOne;
+          const cycles = run.steps.at(-1)?.counts.cycles ?? 0;
+          return cycles <= fewest ? text.optimum(registers) : text.fewer(registers, fewest);
+        }}
+      />
       <Quiz id="three-registers" />
       <Quiz id="inner-six">
         <Reveal summary={text.canItBeFewer}>

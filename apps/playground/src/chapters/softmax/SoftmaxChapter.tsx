@@ -1,21 +1,19 @@
 import { useMemo } from 'react';
 import { Quiz } from '../../exercises/quiz/Quiz.tsx';
+import { MachineExercise } from '../../exercises/workbench/MachineExercise.tsx';
 import { InstructionTable } from '../../exercises/workbench/machine/InstructionTable.tsx';
-import { Workbench } from '../../exercises/workbench/Workbench.tsx';
 import { softmaxMachine } from '../../logic/machine/softmax/softmax-machine.ts';
 import { overflowingSolution, softmaxProblems } from '../../logic/machine/softmax/softmax-problems.ts';
 import { replaceKeptProgram, useProgram } from '../../state/kept-programs.ts';
 import { useProgress } from '../../state/progress.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Formula } from '../../ui/formulas/Formula.tsx';
 import { References } from '../../ui/prose/References.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Paragraphs, Rich } from '../../ui/prose/Rich.tsx';
 import { Section } from '../../ui/prose/Section.tsx';
-import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
 import { formulas } from '../formulas.ts';
 import { PassCounts } from './PassCounts.tsx';
 import { TwoPaths } from './TwoPaths.tsx';
@@ -33,7 +31,6 @@ export default function SoftmaxChapter() {
   const kept = useProgram(id);
   const [n, setN] = useUrlNumber('n', 4, { min: 1, max: 8 });
   const [shift, setShift] = useUrlNumber('shift', 0, { min: 0, max: 100 });
-  const [, setAt] = useUrlNumber('at', 0, { min: 0, max: 0 });
   const problem = softmaxProblems.find(p => p.id === id);
   const registers = problem?.registers ?? 3;
   const x = useMemo(() => example.slice(0, n).map(value => value + shift), [n, shift]);
@@ -54,36 +51,24 @@ export default function SoftmaxChapter() {
           </p>
         </Reveal>
       </div>
-      <section className="panel" aria-labelledby="exercise-title">
-        <div className="exercise-head">
-          <Segmented
-            label={bench.exercise}
-            value={problem.id}
-            options={ids.map((value, k) => ({ value, label: bench.problem(k + 4) }))}
-            onChange={next => {
-              kept.open(next);
-              setAt(0);
-              setId(next);
-            }}
-          />
-          <Slider label={text.numbers} value={n} min={1} max={8} onChange={setN} />
-          <Slider label={text.shift} value={shift} min={0} max={100} step={10} onChange={setShift} />
-        </div>
-        <SectionTitle id="exercise-title">{bench.problems[problem.id].title}</SectionTitle>
-        <p>
-          <Rich text={bench.problems[problem.id].task} />
-        </p>
-        <Workbench
-          key={problem.id}
-          machine={machine}
-          problem={problem}
-          kept={kept}
-          verdict={({ steps }) => {
-            const { loads = 0, stores = 0 } = steps.at(-1)?.counts ?? {};
-            return text.verdict(n, loads, stores);
-          }}
-        />
-      </section>
+      <MachineExercise
+        ids={ids}
+        numberOf={next => ids.indexOf(next) + 4}
+        onChoose={setId}
+        controls={
+          <>
+            <Slider label={text.numbers} value={n} min={1} max={8} onChange={setN} />
+            <Slider label={text.shift} value={shift} min={0} max={100} step={10} onChange={setShift} />
+          </>
+        }
+        machine={machine}
+        problem={problem}
+        kept={kept}
+        verdict={({ steps }) => {
+          const { loads = 0, stores = 0 } = steps.at(-1)?.counts ?? {};
+          return text.verdict(n, loads, stores);
+        }}
+      />
       <Section id="paths" title={text.paths}>
         <TwoPaths
           x={x}

@@ -9,13 +9,11 @@ import { runProgram } from '../../logic/machine/run.ts';
 import { useProgram } from '../../state/kept-programs.ts';
 import { useUrlChoice, useUrlNumber } from '../../state/url-state.ts';
 import { useText } from '../../text/TextProvider.tsx';
-import { Segmented } from '../../ui/controls/Segmented.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { Reveal } from '../../ui/prose/Reveal.tsx';
 import { Rich } from '../../ui/prose/Rich.tsx';
-import { SectionTitle } from '../../ui/prose/SectionTitle.tsx';
+import { MachineExercise } from './MachineExercise.tsx';
 import { InstructionTable } from './machine/InstructionTable.tsx';
-import { Workbench } from './Workbench.tsx';
 
 /** Problems 1 to 6 belong to the earlier chapters. */
 const firstNumber = 7;
@@ -32,7 +30,6 @@ export function AttentionExercises({
   const problem = attentionProblems.find(p => p.id === id);
   const step = problem?.multipleOf ?? 1;
   const [wanted, setN] = useUrlNumber('n', 4, { min: 1, max: 6 });
-  const [, setRan] = useUrlNumber('ran', 0, { min: 0, max: 0 });
   const n = Math.max(step, wanted - (wanted % step));
   const machine = useMemo(() => problem && visibleMachine(problem, n), [problem, n]);
   const bestKnown = useMemo(() => {
@@ -40,25 +37,12 @@ export function AttentionExercises({
     return runProgram(parseProgram(problem.solution, machine), machine).steps.length;
   }, [machine, problem]);
   if (!problem || !machine) return null;
-  const words = bench.problems[problem.id];
   return (
-    <section className="panel" id="exercise" aria-labelledby="exercise-title">
-      <div className="exercise-head">
-        {ids.length > 1 && (
-          <Segmented
-            label={bench.exercise}
-            value={problem.id}
-            options={ids.map(value => ({
-              value,
-              label: bench.problem(firstNumber + attentionProblems.findIndex(p => p.id === value)),
-            }))}
-            onChange={next => {
-              kept.open(next);
-              setRan(0);
-              setId(next);
-            }}
-          />
-        )}
+    <MachineExercise
+      ids={ids}
+      numberOf={next => firstNumber + attentionProblems.findIndex(p => p.id === next)}
+      onChoose={setId}
+      controls={
         <Slider
           label={bench.sizes[problem.arrays]}
           value={n}
@@ -67,29 +51,23 @@ export function AttentionExercises({
           step={step}
           onChange={setN}
         />
-      </div>
-      <SectionTitle id="exercise-title">{words.title}</SectionTitle>
-      <p>
-        <Rich text={words.task} />
-      </p>
-      <Workbench
-        key={problem.id}
-        machine={machine}
-        problem={problem}
-        kept={kept}
-        at="ran"
-        bestKnown={bestKnown}
-        verdict={({ steps }) => {
-          const { loads = 0, stores = 0 } = steps.at(-1)?.counts ?? {};
-          return bench.traffic(loads, stores);
-        }}
-      />
+      }
+      machine={machine}
+      problem={problem}
+      kept={kept}
+      at="ran"
+      bestKnown={bestKnown}
+      verdict={({ steps }) => {
+        const { loads = 0, stores = 0 } = steps.at(-1)?.counts ?? {};
+        return bench.traffic(loads, stores);
+      }}
+    >
       <Reveal summary={bench.instructionSet}>
         <InstructionTable machine={machine} />
         <p>
           <Rich text={bench.vectors} />
         </p>
       </Reveal>
-    </section>
+    </MachineExercise>
   );
 }

@@ -20,7 +20,7 @@ import { Solution } from './Solution.tsx';
 import { Verdict } from './Verdict.tsx';
 import './workbench.css';
 
-interface WorkbenchProps<V> {
+export interface WorkbenchProps<V> {
   readonly machine: Machine<V>;
   readonly problem: Problem<V, ProblemId>;
   readonly kept: ProgramOfExercise;
