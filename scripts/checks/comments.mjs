@@ -7,9 +7,9 @@ export const maxWidth = 110;
  * The numbers (from 1) of the lines that contain a comment and are too wide. A line that is one long word,
  * such as a URL, does not count.
  */
-export function wideComments(text, width = maxWidth) {
+export function wideComments(text) {
   return text.split('\n').flatMap((line, n) => {
-    if ([...line].length <= width || !hasComment(line)) return [];
+    if ([...line].length <= maxWidth || !hasComment(line)) return [];
     return line.replace(/^[\s/*]+/, '').includes(' ') ? [n + 1] : [];
   });
 }
@@ -27,17 +27,17 @@ const hasComment = line => (!directive.test(line) && commentLine.test(line)) || 
  * The text with every comment that is too wide wrapped. Code does not change, except that a comment after
  * code moves above it.
  */
-export function wrapComments(text, width = maxWidth) {
+export function wrapComments(text) {
   const lines = text.split('\n').flatMap(line => {
-    const trailing = [...line].length > width && !commentLine.test(line) && trailingComment.exec(line);
+    const trailing = [...line].length > maxWidth && !commentLine.test(line) && trailingComment.exec(line);
     return trailing ? [trailing[1] + trailing[3], trailing[1] + trailing[2]] : [line];
   });
   const result = [];
   for (let n = 0; n < lines.length; ) {
     const end = endOfComment(lines, n);
     const comment = lines.slice(n, end);
-    const isWide = comment.some(line => commentLine.test(line) && [...line].length > width);
-    result.push(...(isWide ? wrapComment(comment, width) : comment));
+    const isWide = comment.some(line => commentLine.test(line) && [...line].length > maxWidth);
+    result.push(...(isWide ? wrapComment(comment) : comment));
     n = end;
   }
   return result.join('\n');
@@ -55,13 +55,13 @@ function endOfComment(lines, start) {
   return end;
 }
 
-function wrapComment(lines, width) {
+function wrapComment(lines) {
   const indent = /^\s*/.exec(lines[0])[0];
   if (lines.some(line => directive.test(line))) return lines;
   if (lines[0].trim().startsWith('//')) {
     return wrapText(
       lines.map(line => line.trim().slice(3)),
-      width - indent.length - 3,
+      maxWidth - indent.length - 3,
     ).map(line => `${indent}// ${line}`);
   }
   if (!lines.at(-1).trimEnd().endsWith('*/')) return lines;
@@ -73,7 +73,7 @@ function wrapComment(lines, width) {
   );
   while (inside.length > 0 && inside[0].trim() === '') inside.shift();
   while (inside.length > 0 && inside.at(-1).trim() === '') inside.pop();
-  const wrapped = wrapText(inside, width - indent.length - 3);
+  const wrapped = wrapText(inside, maxWidth - indent.length - 3);
   const opener = lines[0].trim().startsWith('/**') ? '/**' : '/*';
   return [`${indent}${opener}`, ...wrapped.map(line => `${indent} * ${line}`.trimEnd()), `${indent} */`];
 }

@@ -12,7 +12,8 @@ export function readProject() {
 }
 
 /** The names in `project.json` whose value is still a placeholder. A release refuses them. */
-export function placeholders(project = readProject()) {
+export function placeholders() {
+  const project = readProject();
   return Object.keys(project).filter(name => /\.invalid\b/.test(project[name]));
 }
 

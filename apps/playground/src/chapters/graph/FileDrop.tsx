@@ -48,7 +48,7 @@ export function FileDrop(props: {
   }, []);
   const save = (): void => {
     if (!graph) return;
-    saveFile('graph.json', formatJson(graph), 'application/json');
+    saveFile('graph.json', formatJson(graph));
   };
   return (
     // Dropping a file is one way; the button beside it is another, which the keyboard can use, too.

@@ -45,17 +45,17 @@ function neighbours({ topology }: Graph, { inputs, outputs }: GraphNode): GraphN
 }
 
 /**
- * The operations nearest to one, along the tensors between them, at most `most`; all operations if the graph
- * is smaller.
+ * The operations nearest to one, along the tensors between them, at most `maxDrawn`; all operations if the
+ * graph is smaller.
  */
-export function operationsAround(graph: Graph, focus: number, most: number = maxDrawn): ReadonlySet<number> {
+export function operationsAround(graph: Graph, focus: number): ReadonlySet<number> {
   const { nodes, topology } = graph;
-  if (nodes.length <= most) return new Set(nodes.map(({ id }) => id));
+  if (nodes.length <= maxDrawn) return new Set(nodes.map(({ id }) => id));
   const start = nodes.find(({ id }) => id === focus) ?? topology.order[0];
   const found = new Set(start ? [start] : []);
   // A set is iterated in insertion order while it grows, which makes the search breadth-first.
   for (const node of found) {
-    for (const next of neighbours(graph, node)) if (found.size < most) found.add(next);
+    for (const next of neighbours(graph, node)) if (found.size < maxDrawn) found.add(next);
   }
   return new Set([...found].map(({ id }) => id));
 }

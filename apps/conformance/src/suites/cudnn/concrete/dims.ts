@@ -17,7 +17,7 @@ export function dimsOf({ dims, flags }: CudnnCase, seed: bigint): Dims {
   const B = of('b', Array.isArray(listed) ? listed.length : usual.b);
   const Hq = of('h_q');
   return {
-    B: flags.dynamic_batch ? drawInteger(streamFor(seed, 100), 1, B) : B,
+    B: flags.dynamic_batch ? drawInteger(streamFor(seed, 100), B) : B,
     Hq,
     Hk: of('h_k', Hq),
     Hv: of('h_v', Hq),

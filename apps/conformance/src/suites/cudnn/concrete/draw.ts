@@ -7,9 +7,9 @@ export function seedOf(text: string): bigint {
   return BigInt(hash);
 }
 
-/** An integer in [lo, hi]. */
-export function drawInteger(stream: PhiloxStream, lo: number, hi: number): number {
-  return lo + Math.floor((stream.nextU32() / 2 ** 32) * (hi - lo + 1));
+/** An integer from 1 to `most`. */
+export function drawInteger(stream: PhiloxStream, most: number): number {
+  return 1 + Math.floor((stream.nextU32() / 2 ** 32) * most);
 }
 
 /** Non-overlapping streams of one seed, by purpose. */

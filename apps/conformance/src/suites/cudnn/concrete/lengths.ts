@@ -23,7 +23,7 @@ export function drawLengths(c: CudnnCase, dims: Dims, seed: bigint, chunk: numbe
     return { q: new Array(B).fill(flags.chunk ?? Sq), kv: new Array(B).fill(keys) };
   }
   const stream = streamFor(flags.seed ?? seed, 101);
-  const draw = (most: number): number[] => Array.from({ length: B }, () => drawInteger(stream, 1, most));
+  const draw = (most: number): number[] => Array.from({ length: B }, () => drawInteger(stream, most));
   const listed = {
     q: listedLengths(c, 'q', B),
     kv: listedLengths(c, 'kv', B),

@@ -29,11 +29,7 @@ export function ShareReport({ report }: { readonly report: DeviceReport }) {
         <button type="button" className="button" onClick={() => copy(json)}>
           {text.copyJson}
         </button>
-        <button
-          type="button"
-          className="button"
-          onClick={() => saveFile('tilewise-report.json', json, 'application/json')}
-        >
+        <button type="button" className="button" onClick={() => saveFile('tilewise-report.json', json)}>
           {text.saveJson}
         </button>
         {links.repository && (
