@@ -8,7 +8,7 @@ import { splitKvTools } from '../../attention/kernels/forward/split-kv.ts';
 import { pagePart } from '../../attention/layout/pages.ts';
 import { captureGradientTools } from '../../attention/mods/capture-gradients.ts';
 import { modStages } from '../../attention/mods/mod-stages.ts';
-import { inSegments } from '../../codegen/segments.ts';
+import { inSegments } from '../../codegen/binding-limits/segments.ts';
 import { fp8List } from './fp8-list.ts';
 import type { CallTools } from './tools.ts';
 

@@ -1,7 +1,7 @@
 import type { AttentionProblem, BackwardProblem, Fp8Readers, OperandDesc, OperandRow } from '@tilewise/core';
+import type { InSegments } from '../../codegen/binding-limits/segments.ts';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
-import type { InSegments } from '../../codegen/segments.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 import type { OperandAccess } from '../layout/operand.ts';
 import type { PagePart } from '../layout/pages.ts';

@@ -1,6 +1,6 @@
 import { type OptionReaders, TilewiseError } from '@tilewise/core';
 import type { ExprTools } from '@tilewise/core/expr';
-import type { InSegments } from '../../codegen/segments.ts';
+import type { InSegments } from '../../codegen/binding-limits/segments.ts';
 import type { DropoutTools, SplitKvTools } from '../config/kernel-config.ts';
 import type { ModStages } from '../score/stage.ts';
 import type { optionalGradients } from './optional-gradients.ts';
@@ -36,7 +36,7 @@ const modules: { readonly [N in LoadedModuleName]-?: () => Promise<Required<Load
   mods: async () => (await import('../mods/mod-stages.ts')).modStages,
   splitKv: async () => (await import('../kernels/forward/split-kv.ts')).splitKvTools,
   gradients: async () => (await import('./optional-gradients.ts')).optionalGradients,
-  largeTensors: async () => (await import('../../codegen/segments.ts')).inSegments,
+  largeTensors: async () => (await import('../../codegen/binding-limits/segments.ts')).inSegments,
   sequences: async () => (await import('./sequence-tools.ts')).sequenceTools,
   hints: async () => (await import('./nearest-name.ts')).nearestName,
 };

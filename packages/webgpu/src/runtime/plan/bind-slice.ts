@@ -1,4 +1,4 @@
-import { bindingStep } from '../../codegen/dispatch-splits.ts';
+import { bindingStep } from '../../codegen/binding-limits/dispatch-splits.ts';
 import { type StorageBinding, tensorOf } from '../../codegen/shader-part.ts';
 import type { ByteRange } from '../../device/byte-range.ts';
 import type { GpuMemory } from '../memory/gpu-memory.ts';

@@ -5,7 +5,7 @@ import {
   bindingLimit,
   dispatchSplits,
   tooLargeReason,
-} from '../../codegen/dispatch-splits.ts';
+} from '../../codegen/binding-limits/dispatch-splits.ts';
 import { dispatchSize, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
 import { packUniforms, type StorageBinding } from '../../codegen/shader-part.ts';
 import type { ByteRange } from '../../device/byte-range.ts';

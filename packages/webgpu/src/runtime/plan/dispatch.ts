@@ -1,4 +1,4 @@
-import type { DispatchSplit } from '../../codegen/dispatch-splits.ts';
+import type { DispatchSplit } from '../../codegen/binding-limits/dispatch-splits.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import { type EncodeTimeValue, gatheredTensor } from '../../codegen/shader-part.ts';
 import type { BoundTensor } from './bind-slice.ts';

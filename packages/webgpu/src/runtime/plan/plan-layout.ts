@@ -1,5 +1,9 @@
-import { bindingLimit, dispatchSplits, tooLargeReason } from '../../codegen/dispatch-splits.ts';
-import { type GatheredKernels, withGathering } from '../../codegen/gather.ts';
+import {
+  bindingLimit,
+  dispatchSplits,
+  tooLargeReason,
+} from '../../codegen/binding-limits/dispatch-splits.ts';
+import { type GatheredKernels, withGathering } from '../../codegen/binding-limits/gather.ts';
 import { type KernelParts, type KernelSpec, withFallbacks } from '../../codegen/kernel-spec.ts';
 import { isInWorkspace, type StorageBinding, tensorOf } from '../../codegen/shader-part.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';

@@ -1,7 +1,7 @@
-import type { Capabilities } from '../device/capabilities/capabilities.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
+import type { KernelSpec, TensorSizes } from '../kernel-spec.ts';
+import { segmentName, tensorOf } from '../shader-part.ts';
 import { bindingLimit, dispatchSplits } from './dispatch-splits.ts';
-import type { KernelSpec, TensorSizes } from './kernel-spec.ts';
-import { segmentName, tensorOf } from './shader-part.ts';
 
 /**
  * Makes a kernel, which binds large tensors in segments if the device requires it.

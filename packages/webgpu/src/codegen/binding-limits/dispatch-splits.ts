@@ -1,7 +1,7 @@
 import type { Footprint } from '@tilewise/core';
-import type { Capabilities } from '../device/capabilities/capabilities.ts';
-import type { KernelGrid, KernelSpec, TensorSizes } from './kernel-spec.ts';
-import { type StorageBinding, tensorOf } from './shader-part.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
+import type { KernelGrid, KernelSpec, TensorSizes } from '../kernel-spec.ts';
+import { type StorageBinding, tensorOf } from '../shader-part.ts';
 
 /**
  * A run of a kernel's workgroups that is dispatched alone, with the elements [x, y) of each tensor that it

@@ -5,8 +5,8 @@ import {
   type KernelSpec,
   kernelSpec,
   withFallbacks,
-} from './kernel-spec.ts';
-import { gatheredBinding, gatheredTensor, type StorageBinding, u32Uniforms } from './shader-part.ts';
+} from '../kernel-spec.ts';
+import { gatheredBinding, gatheredTensor, type StorageBinding, u32Uniforms } from '../shader-part.ts';
 
 /**
  * The kernels of a plan, preceded by the kernels that gather the tensors which they do not bind;

@@ -1,8 +1,8 @@
 import type { Footprint } from '@tilewise/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { KernelGrid, KernelSpec } from '../kernel-spec.ts';
 import { dispatchSplits, windowOf } from './dispatch-splits.ts';
-import type { KernelGrid, KernelSpec } from './kernel-spec.ts';
 
 const size = fc.integer({ min: 1, max: 6 });
 
