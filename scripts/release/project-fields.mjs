@@ -18,7 +18,8 @@ export function placeholders() {
 }
 
 /** The fields of the manifest of a package in a folder below the root. */
-export function projectFields(folder, { homepage, repository } = readProject()) {
+function projectFields(folder) {
+  const { homepage, repository } = readProject();
   return {
     homepage,
     repository: { type: 'git', url: `git+${repository}.git`, directory: folder },

@@ -5,7 +5,7 @@ import { countingEngine } from './engine-memory.ts';
 import { loraOf, type MemoryReport } from './fine-tune.ts';
 
 /** A Llama of 100 million parameters. */
-export const llama100M: Readonly<Record<string, unknown>> = {
+const llama100M: Readonly<Record<string, unknown>> = {
   ...{ model_type: 'llama', vocab_size: 16_000, hidden_size: 768, intermediate_size: 2048 },
   ...{ num_hidden_layers: 12, num_attention_heads: 12, num_key_value_heads: 4, tie_word_embeddings: false },
 };

@@ -3,7 +3,7 @@ import { describeTensor, type Graph, isKnown, type LogicalTensor, type Use } fro
 import { type GraphInputs, normal } from './attention-graph.ts';
 
 /** An input whose extents the graph leaves open, so that no numbers can be made for it. */
-export class OpenShape extends Error {
+class OpenShape extends Error {
   override readonly name: string = 'OpenShape';
   readonly tensor: string;
   constructor(tensor: LogicalTensor) {

@@ -6,7 +6,7 @@ import type { Operation } from '../../ir/schema/operation.ts';
 import { checkShape, keptShape } from '../../ir/tensor/shape.ts';
 import { reduceAxes } from './reduce.ts';
 
-export const reduceBackwardSchema = {
+const reduceBackwardSchema = {
   inputs: 'src:T dst:T diff_dst:T',
   outputs: 'diff_src:T',
   attributes: { axes: { type: 's64[]', required: true } },

@@ -7,7 +7,7 @@ import type { ResolvedAttributes } from '../../ir/schema/schema.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { axisOf, keptShape, refuse } from '../../ir/tensor/shape.ts';
 
-export const reduceSchema = {
+const reduceSchema = {
   inputs: 'src:T1 axes?:T2=i32',
   outputs: 'dst:T1',
   attributes: { axes: { type: 's64[]', default: [] }, keep_dims: { type: 'bool', default: false } },

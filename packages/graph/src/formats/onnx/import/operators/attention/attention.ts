@@ -23,7 +23,7 @@ export function withoutHeads({ draft }: NodeCall, tensor: LogicalTensor): Logica
 }
 
 /** Appends keys or values (B, H, S, D) to those of the cache, an optional input of the node. */
-export function appendedToCache(call: NodeCall, fresh: LogicalTensor, cache: number): LogicalTensor {
+function appendedToCache(call: NodeCall, fresh: LogicalTensor, cache: number): LogicalTensor {
   const old = call.optional(cache);
   return old ? call.draft.op('Concat', [old.tensor(), fresh], { axis: 2 }) : fresh;
 }
