@@ -167,7 +167,8 @@ const resize: OnnxOperator = call => {
     const rounded = chosen(call, 'nearest_mode', roundings, 'round_prefer_floor', '');
     return gathered(call, value, to, (x, d) => {
       const own = axes.find(({ axis }) => axis === d);
-      return own ? Math.min(own.from - 1, Math.max(0, rounded(coordinate(x, own), own))) : x;
+      // In f64, a position that is a whole number may come out just below or above it.
+      return own ? Math.min(own.from - 1, Math.max(0, rounded(Math.fround(coordinate(x, own)), own))) : x;
     });
   }
   // Versions before 11 name the mode after the intended number of dimensions.
