@@ -1,3 +1,5 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-onnxruntime.ts';
 import { int, modelOf, type OperatorCase, text } from '../../../../../../testing/onnx/operator-case.ts';
@@ -20,4 +22,14 @@ test.each<readonly [string, OperatorCase, string]>([
 ])('%s that blocks do not divide are refused', async (_, one, message) => {
   const model = await fromOnnx(modelOf(one));
   expect(() => model.graph()).toThrow(message);
+});
+
+test.each([
+  ['DCR', [0, 4, 1, 5, 2, 6, 3, 7]],
+  ['CRD', [0, 1, 2, 3, 4, 5, 6, 7]],
+])('pixels become channels in the order %s, which version 28 names', async (mode, expected) => {
+  const model = await fromOnnx(modelOf({ ...blocks('SpaceToDepth', [1, 2, 2, 2], mode), opset: 28 }));
+  const { y0 } = await model.run(cpuEngine(), { x0: Tensor.from([0, 1, 2, 3, 4, 5, 6, 7], [1, 2, 2, 2]) });
+  expect(Array.from(y0?.toFloat64() ?? [])).toEqual(expected);
+  model.release();
 });

@@ -17,7 +17,7 @@ const depthToSpace: OnnxOperator = call => {
   });
 };
 
-/** Moves each block of b × b pixels into b² channels. */
+/** Moves each block of b × b pixels into b² channels; version 28 has the attribute `mode`. */
 const spaceToDepth: OnnxOperator = call => {
   const { type, shape, tensor } = call.input(0);
   const [B = 1, C = 1, ...image] = shape;
@@ -28,7 +28,8 @@ const spaceToDepth: OnnxOperator = call => {
   return result({ type, shape: [B, C * b * b, rows, columns] }, () => {
     const { draft } = call;
     const blocks = draft.reshape(tensor(), [B, C, rows, b, columns, b]);
-    return draft.reshape(draft.transpose(blocks, [0, 3, 5, 1, 2, 4]), [B, C * b * b, rows, columns]);
+    const order = call.text('mode', 'DCR') === 'CRD' ? [0, 1, 3, 5, 2, 4] : [0, 3, 5, 1, 2, 4];
+    return draft.reshape(draft.transpose(blocks, order), [B, C * b * b, rows, columns]);
   });
 };
 
