@@ -55,6 +55,13 @@ export function chosenBranch(call: NodeCall): GraphRecord {
 const branchesOf = ({ attributes }: NodeRecord): GraphRecord[] =>
   [...attributes.values()].flatMap(attribute => (attribute.kind === 'graph' ? [attribute.value] : []));
 
+/** The names of the operators of ONNX that nodes and their branches use. */
+export const operatorsOf = (nodes: readonly NodeRecord[]): string[] =>
+  nodes.flatMap(node => [
+    ...(node.domain === '' ? [node.op] : []),
+    ...branchesOf(node).flatMap(branch => operatorsOf(branch.nodes)),
+  ]);
+
 /** All tensors in a graph and its branches. */
 export function tensorsOf({ initializers, nodes }: GraphRecord): TensorRecord[] {
   const inNodes = nodes

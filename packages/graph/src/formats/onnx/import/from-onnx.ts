@@ -11,7 +11,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../../../errors.ts';
 import { checkNames } from '../../../ir/check-names.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
-import { tensorsOf } from './branches.ts';
+import { operatorsOf, tensorsOf } from './branches.ts';
 import { GraphFromModel, type OnnxGraph } from './build-graph.ts';
 import { elementTypeOf } from './file/element-type.ts';
 import { type ModelRecord, readModel, type ValueRecord } from './file/read-model.ts';
@@ -214,7 +214,8 @@ function keyOf(
  * @throws InvalidGraphError if the file is not a valid model, naming the node or tensor;
  * UnsupportedOperationError for element types that no engine supports; InvalidArgumentError if `bytes` is not
  * a Uint8Array, or if weights are in other files and `externalData` is missing; TilewiseError `UNSUPPORTED`
- * if the code of com.microsoft's operators, which a model that imports them needs, could not be loaded.
+ * if the code of com.microsoft's or of rare operators, which a model with such operators needs, could not be
+ * loaded.
  */
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {}): Promise<OnnxModel> {
   if (!(bytes instanceof Uint8Array))
@@ -233,7 +234,8 @@ export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {})
       );
     files.set(location, await externalData(location));
   }
-  return new OnnxModel(model, await loadOnnxOperators(model.opsets), files);
+  const nodes = [model, ...model.functions.values()].flatMap(record => record.nodes);
+  return new OnnxModel(model, await loadOnnxOperators(model.opsets, operatorsOf(nodes)), files);
 }
 
 const isExternal = (data: TensorRecord['data']): data is ExternalData => !(data instanceof Uint8Array);

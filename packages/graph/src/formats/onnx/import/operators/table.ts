@@ -45,21 +45,40 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
 /** The supported operators by name, by the domain of their operator set. */
 export type OnnxOperators = Readonly<Record<string, Readonly<Record<string, OnnxOperator>>>>;
 
-/**
- * Loads the supported operators of the operator sets that a model imports. To add an operator, write a
- * function in a file of this folder and add it to that file's list. The operators of com.microsoft are loaded
- * only for models that import them, because a page that reads other models does not need their code.
- * @throws TilewiseError `UNSUPPORTED`: the code could not be loaded.
- */
-export async function loadOnnxOperators(domains: { has(domain: string): boolean }): Promise<OnnxOperators> {
-  if (!domains.has('com.microsoft')) return { '': standard };
+/** @throws TilewiseError `UNSUPPORTED`: the code could not be loaded. */
+async function loaded<T>(what: string, load: () => Promise<T>): Promise<T> {
   try {
-    const { microsoftOperators } = await import('./microsoft.ts');
-    return { '': standard, 'com.microsoft': microsoftOperators };
+    return await load();
   } catch (cause) {
-    const message = `the code of the operator set 'com.microsoft' could not be loaded: ${String(cause)}`;
+    const message = `the code of ${what} could not be loaded: ${String(cause)}`;
     throw new TilewiseError('UNSUPPORTED', message, { cause });
   }
+}
+
+/**
+ * Loads the supported operators of the operator sets that a model imports. To add an operator, write a
+ * function in a file of this folder and add it to that file's list. The operators of com.microsoft, and rare
+ * ones of ONNX, are loaded only for models that need them, because a page that reads other models does not
+ * need their code.
+ * @param used the names of the operators of ONNX that the model uses.
+ * @throws TilewiseError `UNSUPPORTED`: the code could not be loaded.
+ */
+export async function loadOnnxOperators(
+  domains: { has(domain: string): boolean },
+  used: readonly string[],
+): Promise<OnnxOperators> {
+  const own = used.every(op => op === 'If' || Object.hasOwn(standard, op))
+    ? standard
+    : {
+        ...standard,
+        ...(await loaded("ONNX's rare operators", () => import('./rare/rare.ts'))).rareOperators,
+      };
+  if (!domains.has('com.microsoft')) return { '': own };
+  const { microsoftOperators } = await loaded(
+    "the operator set 'com.microsoft'",
+    () => import('./microsoft.ts'),
+  );
+  return { '': own, 'com.microsoft': microsoftOperators };
 }
 
 /** The operator of a node; undefined if it is not supported. */

@@ -10,6 +10,14 @@ export interface Windows {
   readonly count: number;
 }
 
+/** An attribute with `length` numbers; `standard`, as often, if the node does not have it. */
+export function listOf(call: NodeCall, name: string, standard: number, length: number): readonly number[] {
+  const list = call.ints(name) ?? Array.from({ length }, () => standard);
+  return list.length === length
+    ? list
+    : call.fail(`attribute '${name}' must have ${length} numbers, got ${list.length}`);
+}
+
 /** The windows along each dimension of an image. Pads are given, or computed from `auto_pad`. */
 export function windowsOf(
   call: NodeCall,
@@ -18,17 +26,11 @@ export function windowsOf(
 ): readonly Windows[] {
   const auto = call.text('auto_pad', 'NOTSET');
   const isCeil = call.flag('ceil_mode', false);
-  const listed = (name: string, standard: number, length: number): readonly number[] => {
-    const list = call.ints(name) ?? Array.from({ length }, () => standard);
-    return list.length === length
-      ? list
-      : call.fail(`attribute '${name}' must have ${length} numbers, got ${list.length}`);
-  };
   const rank = image.length;
   const [strides, dilations, pads] = [
-    listed('strides', 1, rank),
-    listed('dilations', 1, rank),
-    listed('pads', 0, 2 * rank),
+    listOf(call, 'strides', 1, rank),
+    listOf(call, 'dilations', 1, rank),
+    listOf(call, 'pads', 0, 2 * rank),
   ];
   const windows = image.map((extent, d) => {
     const [stride, dilation] = [strides[d], dilations[d]];
