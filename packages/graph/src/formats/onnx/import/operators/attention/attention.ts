@@ -3,6 +3,7 @@ import { omitUndefined } from '../../../../../ir/schema/omit-undefined.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import type { Draft } from '../../draft.ts';
+import { boolType } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
 import { repetitionOf } from '../../reshapes/repeated-heads.ts';
@@ -141,34 +142,45 @@ function requestOf(
   const isCausal = call.flag('is_causal', false);
   const [left, right] = [call.int('left_window_size', -1), call.int('right_window_size', -1)];
   if (left < -1 || right < -1) call.fail(`has a window of ${left} and ${right}: each must be at least −1`);
-  const band = bandOf(call, {
+  const band: Band = {
     left: left >= 0 ? left : null,
     right: isCausal ? (right >= 0 ? Math.min(0, right) : 0) : right >= 0 ? right : null,
     // With lengths, the last key of each entry belongs to its last query.
     first: lengths ? Skv - Sq : past,
     last: Skv - Sq,
     onlyLast: lengths !== null,
-  });
+  };
   const softcap = call.float('softcap', 0);
   const given = call.optional(3);
+  const mask = given ? paddedMask(call, given.tensor(), Skv) : undefined;
+  const window = windowOf(band);
   return {
     ...{ q, k, v },
-    mask: given ? paddedMask(call, given.tensor(), Skv) : undefined,
+    mask: window ? mask : maskOf(call, band, [Sq, Skv], mask),
     seqLensKv: lengths?.tensor(),
     scale: call.float('scale', 1 / Math.sqrt(Dqk)),
     softcap: softcap > 0 ? softcap : undefined,
-    ...band,
+    ...window,
   };
 }
 
 /**
- * Converts a band around the diagonal key `first + i` of query i to a window that is aligned to the first
- * keys, or to the last keys, where the diagonal key is `last + i`. A window cannot have a negative side.
+ * The keys from `left` before to `right` after the diagonal key `first + i` of query i; null is unbounded.
  */
-function bandOf(
-  call: NodeCall,
-  band: { left: number | null; right: number | null; first: number; last: number; onlyLast: boolean },
-): Pick<AttentionRequest, 'left' | 'right' | 'align'> {
+interface Band {
+  readonly left: number | null;
+  readonly right: number | null;
+  readonly first: number;
+  /** The last query's diagonal key is the last key if the diagonal starts here. */
+  readonly last: number;
+  readonly onlyLast: boolean;
+}
+
+/**
+ * Converts a band to a window that is aligned to the first keys, or to the last keys, where the diagonal key
+ * is `last + i`. A window cannot have a negative side: null if the band is not a window.
+ */
+function windowOf(band: Band): Pick<AttentionRequest, 'left' | 'right' | 'align'> | null {
   const { left, right, first, last, onlyLast } = band;
   if (left === null && right === null) return {};
   for (const align of ['top-left', 'bottom-right'] as const) {
@@ -178,7 +190,26 @@ function bandOf(
     if (low < 0 || high < 0) continue;
     return { align, left: left === null ? undefined : low, right: right === null ? undefined : high };
   }
-  return call.refuse(`has a band of ${left} and ${right} keys around a diagonal that starts at key ${first}`);
+  return null;
+}
+
+/** A mask with everything outside a band hidden as well. */
+function maskOf(
+  call: NodeCall,
+  { left, right, first }: Band,
+  scores: readonly number[],
+  mask: LogicalTensor | undefined,
+): LogicalTensor {
+  const { draft } = call;
+  const inBand = hostTensor(scores, ([i = 0, j = 0]) => {
+    const after = j - i - first;
+    return Number((left === null || -after <= left) && (right === null || after <= right));
+  });
+  const seen = call.constant(inBand, boolType);
+  if (!mask) return seen;
+  return mask.dtype === 'bool'
+    ? draft.test('LogicalAnd', mask, seen)
+    : draft.select(seen, mask, draft.scalar(-Infinity, mask.dtype));
 }
 
 /**

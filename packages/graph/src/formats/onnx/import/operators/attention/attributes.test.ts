@@ -1,7 +1,14 @@
 import { Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { f32, int, modelOf } from '../../../../../../testing/onnx/operator-case.ts';
+import {
+  elementTypes,
+  f32,
+  type Given,
+  held,
+  int,
+  modelOf,
+} from '../../../../../../testing/onnx/operator-case.ts';
 import { fromOnnx } from '../../../index.ts';
 import { encodeModel, type OnnxAttribute } from '../../../model.ts';
 
@@ -15,6 +22,27 @@ test('Attention with a scale of 0 averages the values', async () => {
   const x = Tensor.from([1, 3], shape);
   const { y0 } = await model.run(cpuEngine(), { x0: x, x1: x, x2: x });
   expect(Array.from(y0?.toFloat64() ?? [])).toEqual([2, 2]);
+  model.release();
+});
+
+test.each<readonly [string, Given]>([
+  ['bool', held(elementTypes.BOOL, [1, 3], Uint8Array.of(0, 1, 1))],
+  ['float', f32([0, 0, 0], [1, 3])],
+])('a window of Attention may be far from both corners: %s mask', async (_, mask) => {
+  const [queries, key] = [
+    [1, 1, 2, 1],
+    [1, 1, 1, 1],
+  ];
+  const past = f32([10, 20], [1, 1, 2, 1]);
+  const bytes = modelOf({
+    ...{ op: 'Attention', opset: 25, inputs: [queries, key, key, mask, past, past] },
+    attributes: { left_window_size: int(0), right_window_size: int(0) },
+  });
+  const model = await fromOnnx(bytes);
+  const fresh = Tensor.from([30], key);
+  const { y0 } = await model.run(cpuEngine(), { x0: Tensor.from([1, 1], queries), x1: fresh, x2: fresh });
+  // The first query sees the third key only, and the second one a fourth key, which does not exist.
+  expect(Array.from(y0?.toFloat64() ?? [])).toEqual([30, 0]);
   model.release();
 });
 
