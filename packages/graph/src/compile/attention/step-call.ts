@@ -93,7 +93,7 @@ export function stepScale(step: AttentionStep, numbers: Numbers): number | null 
  */
 function gradientDType(step: AttentionStep, at: (value: number) => TensorDesc): DType | undefined {
   const dtypes = resultsOf(step).flatMap(([name, value]) =>
-    name === 'dq' || name === 'dk' || name === 'dv' ? [at(value).dtype] : [],
+    ['dq', 'dk', 'dv'].includes(name) ? [at(value).dtype] : [],
   );
   return dtypes.every(dtype => dtype === dtypes[0]) ? dtypes[0] : undefined;
 }
@@ -194,7 +194,7 @@ export function syntheticProblem(
   at: (value: number) => TensorDesc,
 ): AttentionProblem | BackwardProblem {
   const call = stepCall(step, at, (_, assumed = 1) => Float64Array.of(assumed));
-  if (!call) throw new Error('the assumed numbers must make an attention call');
+  if (!call) throw new Error('no attention call');
   return call.problem;
 }
 

@@ -42,3 +42,23 @@ test('groups of heads, a bias and its gradient, results in another order', async
   const o = g.op('StaticTranspose', [g.op('MatMul', [p, v])], { order: [0, 3, 1, 2, 4] });
   await expectGradients(g, o, [q, k, v, bias]);
 });
+
+test('gradients of each query head, whose heads share one key and value, are not summed', async () => {
+  const g = new GraphBuilder();
+  const [q, k, v] = [g.input([2, 3, 5, 8]), g.input([2, 1, 7, 8]), g.input([2, 1, 7, 4])];
+  const [o, dO] = [g.input([2, 3, 5, 4]), g.input([2, 3, 5, 4])];
+  const p = g.op('Exp', [
+    g.op('Subtract', [g.op('MatMul', [q, k], { transpose_b: true }), g.input([2, 3, 5, 1])]),
+  ]);
+  g.op('MatMul', [p, dO], { transpose_a: true });
+  const delta = g.op('ReduceSum', [g.op('Multiply', [o, dO])], { axes: [-1], keep_dims: true });
+  const dP = g.op('MatMul', [dO, v], { transpose_b: true });
+  const dS = g.op('Multiply', [p, g.op('Subtract', [dP, delta])]);
+  g.op('MatMul', [dS, k]);
+  g.op('MatMul', [dS, q], { transpose_a: true });
+  const { graph, bindings } = g;
+  graph.finalize();
+  expect(graph.partitions().map(({ kind }) => kind)).toEqual(['sdpa-backward']);
+  const expected = await graph.run(referenceEngine(), bindings, { policy: 'debug' });
+  expectClose(await runOnGpu(graph, bindings), expected, 1e-5, 'webgpu');
+});

@@ -7,7 +7,7 @@ import { touched } from '../../compile/memory-plan.ts';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { ownerOf, type Program } from '../../ir/program/program.ts';
 import { createCallCache } from './call-cache.ts';
-import { type Operand, type PreparedCall, prepareCall } from './prepared-call.ts';
+import { inPlace, type Operand, type PreparedCall, prepareCall } from './prepared-call.ts';
 import type { PreparedStep } from './prepared-step.ts';
 
 /** Prepares attention that writes its results in place, which `fitToKernels` has made possible. */
@@ -25,7 +25,7 @@ export function prepareAttentionInPlace<T extends TensorDesc>(
   /** The numbers that may differ between runs. */
   const varying = numbers.filter(value => values[ownerOf(value, values)].kind !== 'constant');
   let lastCall: PreparedCall<T> | null = null;
-  const synthetic = prepare(syntheticProblem(step, descOf));
+  const synthetic = prepare(inPlace(syntheticProblem(step, descOf), step, descOf));
   const { workspaceBytes } = synthetic;
   synthetic.release();
 

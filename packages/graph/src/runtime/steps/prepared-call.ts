@@ -52,9 +52,8 @@ export function prepareCall<T extends TensorDesc>(
   const described = stepCall(step, descOf, numbers);
   if (!described) return null;
   const { problem, operands } = described;
-  const results = resultsOf(step);
   const values = new Map(
-    results
+    resultsOf(step)
       .filter(([name]) => !name.startsWith('amax'))
       // The plain name already belongs to an operand.
       .map(([name, value]) => [name === 'dropoutMask' ? 'outputs.dropoutMask' : name, value]),
@@ -62,7 +61,7 @@ export function prepareCall<T extends TensorDesc>(
   const { scoreMod } = 'forward' in problem ? problem.forward : problem;
   const isScaled = step.kind === 'attention-call' || scoreMod === null;
   const own: Record<string, T> = {};
-  const prepared = prepare(inPlace(problem, results, descOf));
+  const prepared = prepare(inPlace(problem, step, descOf));
   const recurring = recurringWork<T>((tensor, workspace) =>
     prepared.bind?.(call.tensors(tensor), { scale: call.scale, workspace }),
   );
@@ -109,13 +108,13 @@ function named(operands: object): (readonly [string, object])[] {
   });
 }
 
-/** Gives the results of a problem the layouts of the values that they are written to. */
-function inPlace(
+/** Gives the results of a step's problem the layouts of the values that they are written to. */
+export function inPlace(
   problem: AttentionProblem | BackwardProblem,
-  results: readonly (readonly [string, number])[],
+  step: AttentionStep,
   descOf: (value: number) => TensorDesc,
 ): AttentionProblem | BackwardProblem {
-  const layouts = results
+  const layouts = resultsOf(step)
     .filter(([name]) => ['o', 'dq', 'dk', 'dv'].includes(name))
     .map(([name, value]) => {
       const asked = (problem as unknown as Readonly<Record<string, OperandDesc>>)[name];
