@@ -57,6 +57,14 @@ test('parts of a tensor are views, and rows that others are added to have all th
   expect(model).toContain('.expand(1, 2, 6)\n');
 });
 
+test('an index that may be out of range is read in an axis of one element, too, for its gradient', () => {
+  const g = new GraphBuilder();
+  const index = g.input([1, 4], { dtype: 'i32' });
+  g.op('GatherElements', [g.input([1, 4]), index], { axis: 0 });
+  const model = toTorch(g.graph)['exported/model.py'];
+  expect(model).toContain('t2 = take(t1, t0, place.positions(4))  # GatherElements');
+});
+
 test('the lowest f32, which masks scores, is not written as a shorter number that PyTorch refuses', () => {
   const g = new GraphBuilder();
   const lowest = -(2 ** 128 - 2 ** 104);

@@ -178,6 +178,22 @@ export const withGradients: readonly OperationCase[] = [
     },
   ],
   [
+    'GatherElements from one element, with indices out of range',
+    g => {
+      const src = g.input([1, 4]);
+      g.op('GatherElements', [src, indices(g, [1, 4], [0, 1, -1, 0])], { axis: 0 });
+      return [src];
+    },
+  ],
+  [
+    'Take from one element, with an index out of range',
+    g => {
+      const src = g.input([1, 4]);
+      g.op('Take', [src, indices(g, [1], [1])], { axis: 0 });
+      return [src];
+    },
+  ],
+  [
     'GatherElements',
     g => {
       const src = x(g);

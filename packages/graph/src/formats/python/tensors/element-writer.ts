@@ -194,7 +194,9 @@ function partOf(e: LoadExpr, tensor: PyTensor, domain: Shape, dialect: Dialect):
   const axes = e.index.map((index, d): Axis | null => {
     const own = tensor.axes[d];
     const run = runOf(index, d);
-    if (domain[d] === 1 && extentOf(own) === 1) return own;
+    // An index that an operand gives may be out of range, and then the element has no gradient.
+    const isInRange = nodes(index).every(e => e.kind !== 'load' || e.name === 'coordinate');
+    if (domain[d] === 1 && extentOf(own) === 1 && isInRange) return own;
     if (!run) return null;
     const { first, step } = run;
     if (first === 0 && step === 1 && domain[d] === extentOf(own)) return own;
