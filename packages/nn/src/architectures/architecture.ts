@@ -105,8 +105,8 @@ export interface NameRules {
   readonly parts: readonly string[];
   /** Weights that files contain but that nothing reads. */
   readonly ignored: readonly RegExp[];
-  /** Older names: what is replaced, and by what. */
-  readonly renamed?: readonly (readonly [RegExp, string])[] | undefined;
+  /** Other names: what is replaced, and by what. */
+  readonly renamed?: readonly (readonly [from: string, to: string])[] | undefined;
   /** See `ModelDefinition`. */
   readonly tied?: Readonly<Record<string, string>> | undefined;
 }

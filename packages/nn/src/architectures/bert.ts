@@ -25,7 +25,8 @@ export const bert: Architecture = {
       order: 'after',
     });
     const { activation } = table.feedForward;
-    const words = 'bert.embeddings.word_embeddings.weight';
+    const embeddings = 'bert.embeddings.';
+    const words = `${embeddings}word_embeddings.weight`;
     const head = 'cls.predictions';
     return {
       kind: 'masked',
@@ -34,7 +35,6 @@ export const bert: Architecture = {
       logits: (scope, { tokens, lengths, tokenTypes }) => {
         const [, S] = tokens.shape;
         const places = integers(Array.from({ length: S }, (_, n) => n));
-        const embeddings = 'bert.embeddings.';
         const first = Tensor.zeros([S], { dtype: 'i32' });
         const parts = [
           embedding(scope, words, [vocabulary, dim], tokens),
@@ -64,8 +64,8 @@ export const bert: Architecture = {
           ...(tied ? [] : [/^cls\.predictions\.bias$/]),
         ],
         renamed: [
-          [/\.gamma$/, '.weight'],
-          [/\.beta$/, '.bias'],
+          ['.gamma', '.weight'],
+          ['.beta', '.bias'],
         ],
       }),
     };

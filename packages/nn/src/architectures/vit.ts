@@ -58,13 +58,13 @@ export const vit: Architecture = {
         ignored: [/^vit\.pooler\./],
         // The names that transformers has used in memory since version 5; files keep the old names.
         renamed: [
-          [/^vit\.layers\./, 'vit.encoder.layer.'],
-          [/\.attention\.q_proj\./, '.attention.attention.query.'],
-          [/\.attention\.k_proj\./, '.attention.attention.key.'],
-          [/\.attention\.v_proj\./, '.attention.attention.value.'],
-          [/\.attention\.o_proj\./, '.attention.output.dense.'],
-          [/\.mlp\.fc1\./, '.intermediate.dense.'],
-          [/\.mlp\.fc2\./, '.output.dense.'],
+          ['vit.layers.', 'vit.encoder.layer.'],
+          ['q_proj', 'attention.query'],
+          ['k_proj', 'attention.key'],
+          ['v_proj', 'attention.value'],
+          ['o_proj', 'output.dense'],
+          ['mlp.fc1', 'intermediate.dense'],
+          ['mlp.fc2', 'output.dense'],
         ],
       }),
     };

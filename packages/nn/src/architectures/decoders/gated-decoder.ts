@@ -13,8 +13,10 @@ export interface GatedDecoderOptions {
   readonly normOffset?: number;
   readonly activation?: Activation;
   readonly tied?: boolean;
+  /** Whether the option `attention_bias` gives all layers of attention a bias. */
+  readonly biasOption?: boolean;
+  /** Whether q, k and v have a bias. */
   readonly inputBias?: boolean;
-  readonly outputBias?: boolean;
   readonly feedForwardBias?: boolean;
   /** Whether the heads of q and k are normalised. */
   readonly headNorms?: boolean;
@@ -30,6 +32,8 @@ export interface GatedDecoderOptions {
   readonly ropeShape?: Partial<RopeShape>;
   /** How the positions of a layer are rotated, if not as `readRope` reads. */
   readonly rope?: ((shape: RopeShape, config: ConfigReader) => (layer: number) => RopeRule) | undefined;
+  /** Whether embeddings are multiplied by the root of their size. */
+  readonly scalesEmbedding?: boolean;
   readonly attention?: (layer: number) => Partial<SelfAttentionOptions>;
   readonly table?: Partial<DecoderTable>;
 }
@@ -39,7 +43,7 @@ export interface GatedDecoderOptions {
  * its relatives.
  */
 export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions = {}): ModelDefinition {
-  const { fused = false, normOffset = 0, outerNorms = false, rope = sameRope } = options;
+  const { fused, outerNorms, rope = sameRope } = options;
   const dim = config.integer('hidden_size');
   const heads = config.integer('num_attention_heads');
   const kvHeads = config.integerOrNull('num_key_value_heads', options.kvHeads ?? heads) ?? heads;
@@ -51,8 +55,9 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
   const norm: NormOptions = {
     kind: 'rms',
     epsilon: config.number('rms_norm_eps', options.epsilon ?? 1e-6),
-    offset: normOffset,
+    offset: options.normOffset,
   };
+  const bias = options.biasOption && config.flag('attention_bias', false);
   const tied = config.flag('tie_word_embeddings', options.tied ?? false);
   const shape = {
     ...options.ropeShape,
@@ -62,7 +67,10 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
     ...{ dim, norm },
     vocabulary: config.integer('vocab_size'),
     layers: config.count('num_hidden_layers'),
-    embedding: { name: 'model.embed_tokens.weight' },
+    embedding: {
+      name: 'model.embed_tokens.weight',
+      scale: options.scalesEmbedding ? Math.sqrt(dim) : undefined,
+    },
     rope: rope(shape, config),
     prefix: layer => `model.layers.${layer}.`,
     attention: layer => ({
@@ -70,8 +78,8 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
       causal: true,
       qkv: fused ? 'self_attn.qkv_proj' : ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj'],
       o: 'self_attn.o_proj',
-      inputs: { bias: options.inputBias },
-      output: { bias: options.outputBias },
+      inputs: { bias: options.inputBias ?? bias },
+      output: { bias },
       ...(options.headNorms && { headNorms: { q: 'self_attn.q_norm', k: 'self_attn.k_norm', norm } }),
       ...options.attention?.(layer),
     }),

@@ -6,12 +6,10 @@ import { type GatedDecoderOptions, gatedDecoder, layerWindows } from './gated-de
 
 /** The options of all models of the family: scaled embeddings, and norms that add 1 to their weights. */
 function sharedOptions(config: ConfigReader): Omit<GatedDecoderOptions, 'activation'> {
-  const bias = config.flag('attention_bias', false);
   config.only('use_bidirectional_attention', false);
-  const scale = Math.sqrt(config.integer('hidden_size'));
   return {
-    ...{ normOffset: 1, tied: true, headDim: 256, inputBias: bias, outputBias: bias },
-    table: { embedding: { name: 'model.embed_tokens.weight', scale } },
+    ...{ normOffset: 1, tied: true, headDim: 256, biasOption: true },
+    scalesEmbedding: true,
   };
 }
 
@@ -33,42 +31,34 @@ export const gemma1: Architecture = {
 };
 
 /** The options in which Gemma 2 and Gemma 3 differ. */
-interface GemmaOptions {
+interface GemmaOptions extends GatedDecoderOptions {
   /** Whether a layer has a window, if the configuration does not say. */
   readonly isSliding: (layer: number) => boolean;
-  readonly headNorms: boolean;
-  /** The caps of the scores and of the logits, if the configuration does not say. */
-  readonly softcap: number | undefined;
-  readonly logitSoftcap: number | undefined;
-  readonly maxPositions: number;
+  /** The cap of the scores. */
+  readonly softcap?: number | undefined;
   /** How positions are rotated in layers without and with a window, if these differ. */
   ropes?(shape: RopeShape): readonly [full: RopeRule, sliding: RopeRule];
 }
 
-function gemma(
-  config: ConfigReader,
-  { isSliding, headNorms, softcap, logitSoftcap, maxPositions, ropes }: GemmaOptions,
-): ModelDefinition {
+function gemma(config: ConfigReader, { isSliding, softcap, ropes, ...own }: GemmaOptions): ModelDefinition {
   const size = config.integerOrNull('sliding_window', 4096);
   const windowOf = layerWindows(config, size, isSliding);
   // The larger models of Gemma 2 give the same number under another name, too.
   config.only('sliding_window_size', size);
   const scale = config.positive('query_pre_attn_scalar', 256) ** -0.5;
-  const shared = sharedOptions(config);
   // transformers ignores the older name of the option.
   config.has('hidden_act');
   const activation = config.oneOf('hidden_activation', activationNames, 'gelu_pytorch_tanh');
   return gatedDecoder(config, {
-    ...{ ...shared, outerNorms: true, kvHeads: 4, headNorms, activation },
+    ...{ ...sharedOptions(config), outerNorms: true, kvHeads: 4, activation },
     attention: layer => ({ scale, softcap, window: windowOf(layer) }),
-    ropeShape: { maxPositions },
     rope:
       ropes &&
       (shape => {
         const [full, sliding] = ropes(shape);
         return layer => (windowOf(layer) === undefined ? full : sliding);
       }),
-    table: { ...shared.table, logitSoftcap },
+    ...own,
   });
 }
 
@@ -80,9 +70,10 @@ export const gemma2: Architecture = {
   modelType: 'gemma2',
   read: config =>
     gemma(config, {
-      ...{ isSliding: layer => layer % 2 === 0, headNorms: false, maxPositions: 8192 },
+      isSliding: layer => layer % 2 === 0,
+      ropeShape: { maxPositions: 8192 },
       softcap: config.positiveOrNull('attn_logit_softcapping', 50),
-      logitSoftcap: config.positiveOrNull('final_logit_softcapping', 30),
+      table: { logitSoftcap: config.positiveOrNull('final_logit_softcapping', 30) },
     }),
 };
 
@@ -97,13 +88,10 @@ export const gemma3: Architecture = {
     // transformers has the option, but does not cap scores.
     config.has('attn_logit_softcapping');
     return gemma(config, {
-      ...{
-        isSliding: layer => (layer + 1) % pattern !== 0,
-        headNorms: true,
-        softcap: undefined,
-        maxPositions: 131_072,
-      },
-      logitSoftcap: config.positiveOrNull('final_logit_softcapping'),
+      isSliding: layer => (layer + 1) % pattern !== 0,
+      headNorms: true,
+      ropeShape: { maxPositions: 131_072 },
+      table: { logitSoftcap: config.positiveOrNull('final_logit_softcapping') },
       ropes(shape) {
         const nested = config.object('rope_parameters');
         const full = nested?.object('full_attention') ?? config.object('rope_scaling');

@@ -7,8 +7,6 @@ export const llama: Architecture = {
   read: config => {
     // The two elements of a rotated pair are half a head apart.
     config.only('rope_interleaved', false);
-    const bias = config.flag('attention_bias', false);
-    const feedForwardBias = config.flag('mlp_bias', false);
-    return gatedDecoder(config, { inputBias: bias, outputBias: bias, feedForwardBias });
+    return gatedDecoder(config, { biasOption: true, feedForwardBias: config.flag('mlp_bias', false) });
   },
 };

@@ -5,11 +5,6 @@ import { qwenOptions } from './qwen2.ts';
 /** Qwen3 (arXiv:2505.09388): norms of the heads of q and k instead of Qwen2's biases. */
 export const qwen3: Architecture = {
   modelType: 'qwen3',
-  read: config => {
-    const bias = config.flag('attention_bias', false);
-    return gatedDecoder(config, {
-      ...qwenOptions(config),
-      ...{ inputBias: bias, outputBias: bias, headNorms: true, headDim: 128 },
-    });
-  },
+  read: config =>
+    gatedDecoder(config, { ...qwenOptions(config), biasOption: true, headNorms: true, headDim: 128 }),
 };

@@ -71,7 +71,7 @@ export function readRopeParameters(
 ): RopeRule {
   const { headDim, maxPositions, aliases = {} } = shape;
   const parameters = given ?? new ConfigReader({});
-  const names = [...Object.keys(scalings), ...Object.keys(aliases)];
+  const names = Object.keys({ ...scalings, ...aliases });
   const name = parameters.oneOf('rope_type', names, parameters.oneOf('type', names, 'default'));
   const theta = parameters.positive('rope_theta', outer.theta);
   const rotated = Math.floor(headDim * rotatedPart(parameters, shape, outer.part ?? 1));

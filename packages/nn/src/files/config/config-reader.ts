@@ -11,9 +11,9 @@ type Json = Readonly<Record<string, unknown>>;
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
     'name_or_path model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class',
-    'is_llama_config use_cache encoder_stride prefix directionality cross_attention_hidden_size',
+    'is_llama_config use_cache encoder_stride prefix directionality',
     'task_specific_params finetuning_task problem_type id2label label2id temperature typical_p top_p top_k',
-    'no_repeat_ngram_size min_length max_length max_sequence_length early_stopping do_sample bad_words_ids',
+    'no_repeat_ngram_size min_length max_length max_sequence_length early_stopping do_sample',
     'remove_invalid_values predict_special_tokens n_special n_ctx gradient_checkpointing use_bfloat16',
     'cache_implementation tf_legacy_loss pretraining_tp chunk_size_feed_forward',
   ].flatMap(line => line.split(' ')),
