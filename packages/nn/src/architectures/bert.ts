@@ -17,6 +17,7 @@ export const bert: Architecture = {
     config.only('is_decoder', false);
     config.only('add_cross_attention', false);
     config.only('position_embedding_type', 'absolute');
+    const padding = config.integerOrNull('pad_token_id', 0, -1);
     const tied = config.flag('tie_word_embeddings', true);
     const stored = { bias: true };
     const table = readEncoder(config, {
@@ -37,7 +38,7 @@ export const bert: Architecture = {
         const places = integers(Array.from({ length: S }, (_, n) => n));
         const first = Tensor.zeros([S], { dtype: 'i32' });
         const parts = [
-          embedding(scope, words, [vocabulary, dim], tokens),
+          embedding(scope, words, [vocabulary, dim], tokens, padding),
           embedding(scope, `${embeddings}position_embeddings.weight`, [positions, dim], places),
           embedding(scope, `${embeddings}token_type_embeddings.weight`, [types, dim], tokenTypes ?? first),
         ];

@@ -82,3 +82,14 @@ test('windows are in the layers that transformers chooses if a file does not giv
   expect(windowed({ model_type: 'gemma2', num_hidden_layers: 4 })).toEqual([0, 2]);
   expect(windowed({ model_type: 'gemma3_text', num_hidden_layers: 7 })).toEqual([0, 1, 2, 3, 4, 6]);
 });
+
+test('the padding token is the one that transformers chooses if a file does not give one', () => {
+  const paddingOf = (name: string, option = {}): number | undefined =>
+    decoderOf({ ...sizes, model_type: name, ...option }).embedding.padding;
+  expect(['llama', 'qwen2', 'phi3', 'gemma', 'gemma2', 'gemma3_text'].map(name => paddingOf(name))).toEqual([
+    ...[undefined, undefined, 32_000],
+    ...[0, 0, 0],
+  ]);
+  expect(paddingOf('gemma', { pad_token_id: null })).toBe(undefined);
+  expect(paddingOf('llama', { pad_token_id: 2 })).toBe(2);
+});

@@ -34,6 +34,8 @@ export interface GatedDecoderOptions {
   readonly rope?: ((shape: RopeShape, config: ConfigReader) => (layer: number) => RopeRule) | undefined;
   /** Whether embeddings are multiplied by the root of their size. */
   readonly scalesEmbedding?: boolean;
+  /** The padding token that transformers uses if a file does not give one. */
+  readonly padding?: number;
   readonly attention?: (layer: number) => Partial<SelfAttentionOptions>;
   readonly table?: Partial<DecoderTable>;
 }
@@ -70,6 +72,7 @@ export function gatedDecoder(config: ConfigReader, options: GatedDecoderOptions 
     embedding: {
       name: 'model.embed_tokens.weight',
       scale: options.scalesEmbedding ? Math.sqrt(dim) : undefined,
+      padding: config.integerOrNull('pad_token_id', options.padding, -1),
     },
     rope: rope(shape, config),
     prefix: layer => `model.layers.${layer}.`,

@@ -9,7 +9,7 @@ function sharedOptions(config: ConfigReader): Omit<GatedDecoderOptions, 'activat
   config.only('use_bidirectional_attention', false);
   return {
     ...{ normOffset: 1, tied: true, headDim: 256, biasOption: true },
-    scalesEmbedding: true,
+    ...{ scalesEmbedding: true, padding: 0 },
   };
 }
 

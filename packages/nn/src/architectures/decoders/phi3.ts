@@ -9,7 +9,7 @@ export const phi3: Architecture = {
     for (const name of ['attention_bias', 'mlp_bias', 'lm_head_bias']) config.only(name, false);
     for (const name of ['full_attn_mod', 'interpolate_factor']) config.only(name, 1);
     return gatedDecoder(config, {
-      ...{ fused: true, epsilon: 1e-5, attention: () => ({ window }) },
+      ...{ fused: true, epsilon: 1e-5, padding: 32_000, attention: () => ({ window }) },
       ropeShape: {
         ...{ maxPositions: 4096, trained: 4096, partial: true },
         // Older names of LongRoPE.

@@ -17,8 +17,12 @@ export interface DecoderTable {
   readonly vocabulary: number;
   readonly dim: number;
   readonly layers: number;
-  /** The token embedding table, and the factor of its rows. */
-  readonly embedding: { readonly name: string; readonly scale?: number | undefined };
+  /** The token embedding table, the factor of its rows, and the token whose lookups pass no gradient. */
+  readonly embedding: {
+    readonly name: string;
+    readonly scale?: number | undefined;
+    readonly padding?: number | undefined;
+  };
   /** Learned positions: their table and how many there are. */
   readonly positions?: { readonly name: string; readonly count: number } | undefined;
   /** Rotary positions of a layer. */
@@ -68,7 +72,7 @@ export function decoderStates(
 ): Variable {
   const { vocabulary, dim, embedding, positions, norms } = table;
   const places = given ?? firstPositions(tokens.shape[1]);
-  const embedded = embed(scope, embedding.name, [vocabulary, dim], tokens);
+  const embedded = embed(scope, embedding.name, [vocabulary, dim], tokens, embedding.padding);
   let x = embedding.scale === undefined ? embedded : multiply(embedded, embedding.scale);
   if (positions) x = add(x, embed(scope, positions.name, [positions.count, dim], places.indices));
   const rotaries = new Map<RopeRule, RotaryTables>();

@@ -3,10 +3,13 @@ import type { GraphDType } from '@tilewise/graph';
 import {
   add,
   dropout,
+  equal,
   gather,
+  gatherElements,
   matmul,
   multiply,
   type Operand,
+  reshape,
   typeCast,
   type Variable,
 } from '@tilewise/graph/ops';
@@ -91,9 +94,25 @@ export function integers(values: readonly number[], shape: readonly number[] = [
   return Tensor.from(values, shape, { dtype: 'i32' });
 }
 
-/** Rows of a table by their indices. */
-export function embedding(scope: Scope, name: string, shape: readonly number[], indices: Operand): Variable {
-  return inFloat32(gather(scope.parameter(name, shape, 'random'), indices));
+/**
+ * Rows of a table by their indices.
+ * @param padding the index of a row that gets no gradient when it is looked up; none if negative.
+ */
+export function embedding(
+  scope: Scope,
+  name: string,
+  shape: readonly [rows: number, columns: number],
+  indices: Operand,
+  padding = -1,
+): Variable {
+  const rows = inFloat32(gather(scope.parameter(name, shape, 'random'), indices));
+  const [count, dim] = shape;
+  if (!scope.draw || padding < 0 || padding >= count) return rows;
+  const places = reshape(indices, [1, ...rows.shape.slice(0, -1), 1]);
+  const isPadding = equal(places, integers(new Array<number>(dim).fill(padding)));
+  // The index 1 is outside an axis of one element: it reads that element, and passes no gradient to it.
+  const outside = typeCast(isPadding, { dtype: 'i32' });
+  return reshape(gatherElements(reshape(rows, [1, ...rows.shape]), outside), rows.shape);
 }
 
 /** A variable in the dtype of the operands of products. */

@@ -94,9 +94,9 @@ export class ConfigReader {
     return this.#isNone(name, fallback) ? undefined : this.positive(name, fallback);
   }
 
-  /** An integer of at least 1; undefined if the option is null, or missing without a fallback. */
-  integerOrNull(name: string, fallback?: number): number | undefined {
-    return this.#isNone(name, fallback) ? undefined : this.integer(name, fallback);
+  /** An integer of at least `least`; undefined if the option is null, or missing without a fallback. */
+  integerOrNull(name: string, fallback?: number, least = 1): number | undefined {
+    return this.#isNone(name, fallback) ? undefined : this.integer(name, fallback, least);
   }
 
   /** A list of the given number of numbers above 0. */
