@@ -11,6 +11,7 @@ test.each([
   ['window_size', 'window'],
   ['attn_mask', 'mask'],
   ['block_mask', 'blockMask'],
+  ['block-mask', 'blockMask'],
   ['dropoutP', 'dropout'],
   ['dropout_mask', 'dropout'],
   ['seq_lens_k', 'seqLensKv'],

@@ -18,7 +18,7 @@ export function nearestName(wrong: string, known: readonly string[]): string | u
   return nearest;
 }
 
-const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
+const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
 
 /**
  * The number of letters to add, drop or replace. A known name `b` within `a`, or one that begins or ends with

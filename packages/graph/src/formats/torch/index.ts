@@ -1,3 +1,3 @@
 export type { Role } from '../python/tensors/axes.ts';
-export type { TorchOptions } from './options.ts';
+export type { TorchOptions, TrainingOptionName } from './options.ts';
 export { toTorch } from './to-torch.ts';

@@ -5,7 +5,7 @@ import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { dropout, traceGraph, type Variable } from '../../frontends/functions/index.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { toTorch } from './index.ts';
-import type { TorchOptions } from './options.ts';
+import { type TorchOptions, trainingOptionNames } from './options.ts';
 import { runtimeFiles } from './runtime-files.ts';
 
 const cut = [['batch', 'sequence'], []] as const;
@@ -246,4 +246,22 @@ test('errors name the invalid option', () => {
     /options.shard makes axis 0 of tensor 0 2, but it has 12/,
   );
   expect(refused({ loss: y.id })).toBe('nothing');
+});
+
+test('training takes the options of the command line, each with a value of one line', () => {
+  const g = new GraphBuilder();
+  g.op('Exp', [rows(g)]);
+  const declared = [...runtimeFiles['train.py'].matchAll(/add_argument\(\s*"--([\w-]+)"/g)];
+  expect(trainingOptionNames).toEqual(declared.map(([, name]) => name));
+  const training = { lr: 1e-3, dir: 'my runs', clip: undefined };
+  expect(toTorch(g.graph, { training })['exported/training.args']).toBe('--lr\n0.001\n--dir\nmy runs\n');
+  const exported = (options: object) => () => toTorch(g.graph, { training: options });
+  expect(exported({ weightDecay: 0.1 })).toThrow(
+    "options.training has no 'weightDecay'; did you mean 'weight-decay'?",
+  );
+  expect(exported({ lr: Number.NaN })).toThrow('options.training.lr must be a finite number or a text');
+  expect(exported({ betas: [0.9, 0.999] })).toThrow(
+    'options.training.betas must be a finite number or a text',
+  );
+  expect(exported({ dir: 'a\nb' })).toThrow('options.training.dir must be a finite number or a text');
 });

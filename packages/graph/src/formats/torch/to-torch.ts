@@ -1,10 +1,11 @@
+import { describeValue, InvalidArgumentError } from '@tilewise/core';
 import type { Graph } from '../../graph.ts';
 import { checkNames } from '../../ir/check-names.ts';
 import { type ExportedModel, exportedModel } from '../python/exported-model.ts';
 import { exportOptionNames, mappedOptions } from '../python/options.ts';
 import { packageFiles } from '../python/package-files.ts';
 import { torchDialect } from './dialect.ts';
-import type { TorchOptions } from './options.ts';
+import { type TorchOptions, trainingOptionNames } from './options.ts';
 import { readme } from './readme.ts';
 import { runtimeFiles } from './runtime-files.ts';
 
@@ -23,12 +24,24 @@ export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string
   const mapped = mappedOptions(options);
   const model = exportedModel(graph, mapped, torchDialect);
   const { name = 'exported', training } = options;
-  const list = Object.entries(training ?? {}).map(([key, value]) => `--${key}\n${value}\n`);
+  const settings = training && trainingArgs(training);
   return {
     ...packageFiles(model, mapped, { 'model.py': modelFile(name, model), ...runtimeFiles }),
-    ...(training && { [`${name}/training.args`]: list.join('') }),
+    ...(settings !== undefined && { [`${name}/training.args`]: settings }),
     'README.md': readme(name, options.loss !== undefined),
   };
+}
+
+/** The file from which train.py reads its defaults: the names and the values of options, one per line. */
+function trainingArgs(training: NonNullable<TorchOptions['training']>): string {
+  checkNames('options.training', training, trainingOptionNames);
+  const given = Object.entries(training).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) {
+    if (Number.isFinite(value) || (typeof value === 'string' && !/[\r\n]/.test(value))) continue;
+    const rule = `must be a finite number or a text of one line, got ${describeValue(value)}`;
+    throw new InvalidArgumentError(`options.training.${name}`, rule);
+  }
+  return given.map(([name, value]) => `--${name}\n${value}\n`).join('');
 }
 
 /** The text of model.py. */

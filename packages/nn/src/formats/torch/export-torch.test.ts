@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cpuEngine } from '@tilewise/core/cpu';
@@ -11,6 +11,7 @@ import { loadModel } from '../../load-model.ts';
 import { IGNORED } from '../../model/labels.ts';
 import { createTrainer } from '../../training/trainer.ts';
 import type { TrainerOptions } from '../../training/trainer-options.ts';
+import { loadCheckpoint } from '../../training/training-checkpoint.ts';
 import { exportTorch } from './export-torch.ts';
 
 const STEPS = 6;
@@ -75,21 +76,27 @@ const lora = { rank: 2, alpha: 4, dropout: 0.2, targets: ['q_proj', 'v_proj'], r
 test.skipIf(fullPython === undefined).each<[string, Partial<TrainerOptions>]>([
   ['the weights below an adapter', { lora }],
   ['frozen weights', { groups: [{ names: /embed|norm/, rate: 0 }] }],
-])('%s are constant in PyTorch, which continues the run', { timeout: 600_000 }, async (_, options) => {
-  const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
-  const trainer = createTrainer(model, { learningRate: 1e-2, seed: 3, ...options });
-  await trainer.step(whole);
-  const from = await trainer.snapshot();
-  const folder = mkdtempSync(join(tmpdir(), 'tilewise-llama-'));
-  const training = { steps: STEPS, lr: 1e-2, betas: '0.9,0.999', clip: 1, 'weight-decay': 0.01 };
-  const batches = Array.from({ length: STEPS - 1 }, () => whole);
-  writeFiles(folder, await exportTorch(model, batches, { name: 'llama', training, from, seed: 3 }));
-  const losses: number[] = [];
-  for (let n = 1; n < STEPS; n++) losses.push((await trainer.step(whole)).loss);
-  const others = printedLosses(await runPython(['-m', 'llama.train'], folder));
-  expect(others).toHaveLength(losses.length);
-  for (const [n, loss] of losses.entries()) expect(others[n]).toBeCloseTo(loss, 4);
-});
+])(
+  '%s are constant in PyTorch, which continues the run with the defaults of a trainer',
+  { timeout: 600_000 },
+  async (_, options) => {
+    const model = await loadModel(filesOf(tinyLlama), { engine: cpuEngine() });
+    const trainer = createTrainer(model, { learningRate: 1e-2, seed: 3, ...options });
+    await trainer.step(whole);
+    const from = await trainer.snapshot();
+    const folder = mkdtempSync(join(tmpdir(), 'tilewise-llama-'));
+    const save = join(folder, 'the last state.safetensors');
+    const training = { lr: 1e-2, save };
+    const batches = Array.from({ length: STEPS - 1 }, () => whole);
+    writeFiles(folder, await exportTorch(model, batches, { name: 'llama', training, from, seed: 3 }));
+    const losses: number[] = [];
+    for (let n = 1; n < STEPS; n++) losses.push((await trainer.step(whole)).loss);
+    const others = printedLosses(await runPython(['-m', 'llama.train'], folder));
+    expect(others).toHaveLength(losses.length);
+    for (const [n, loss] of losses.entries()) expect(others[n]).toBeCloseTo(loss, 4);
+    expect((await loadCheckpoint(readFileSync(save))).steps).toBe(STEPS);
+  },
+);
 
 test.skipIf(fullPython === undefined)(
   'a model with operands in 16 bits has the same losses in PyTorch',

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
 import { type Specs, traceGraph } from '@tilewise/graph/ops';
-import { toTorch } from '@tilewise/graph/torch';
+import { type TorchOptions, toTorch } from '@tilewise/graph/torch';
 import { splitU64, toU64 } from '@tilewise/philox';
 import { checkArgument, checkFields, type FieldRules } from '../../checks/check-fields.ts';
 import { anything, text } from '../../checks/rules.ts';
@@ -14,8 +14,11 @@ import { type Snapshot, snapshotRule } from '../../training/trainer-options.ts';
 export interface ExportTorchOptions {
   /** The name of the Python package. Default `model`. */
   readonly name?: string | undefined;
-  /** The defaults of the exported training's command line, such as `{ lr: 1e-3, clip: 1 }`. */
-  readonly training?: Readonly<Record<string, number | string>> | undefined;
+  /**
+   * Defaults of the command line of `train.py`, such as `{ lr: 1e-3, clip: 1 }`. The other defaults are those of
+   * `createTrainer`, a learning rate of 1e-3, and 100 steps; with `from`, one step for each batch.
+   */
+  readonly training?: TorchOptions['training'];
   /**
    * A state of a run with AdamW from which PyTorch continues: the batches are those of the following steps.
    * Without it, training begins with the weights of the model.
@@ -92,7 +95,8 @@ export async function exportTorch<T extends TensorDesc>(
       ...read.map(name => [inputs[name].id, stacked(steps.map(step => step[name]))] as const),
       ...scalars.map(([name]) => [inputs[name].id, stacked(draws.map(draw => words(draw[name])))] as const),
     ]),
-    training: options.training,
+    // These defaults of train.py are others.
+    training: { betas: '0.9,0.999', ...(from && { steps: begin + steps.length }), ...options.training },
   });
 }
 

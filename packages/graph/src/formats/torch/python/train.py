@@ -100,7 +100,7 @@ def parser():
         "--clip", type=float, default=1.0, help="clip gradients to this total norm; 0: no clipping"
     )
     settings = HERE / "training.args"
-    return p, settings.read_text().split() if settings.exists() else []
+    return p, settings.read_text().splitlines() if settings.exists() else []
 
 
 def main(batch=None, report=None):
