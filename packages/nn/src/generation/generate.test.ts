@@ -135,7 +135,7 @@ test('a signal ends it with its reason', async () => {
 
 test.each<readonly [string, readonly number[], Partial<GenerateOptions>, string]>([
   ['an empty prompt', [], {}, 'prompts must be non-empty lists of tokens'],
-  ['an unknown token', [11], {}, 'prompts must be integers from 0 to 10, got 11'],
+  ['an unknown token', [11], {}, 'tokens must be integers from 0 to 10, got 11'],
   ['a temperature below 0', [1], { temperature: -1 }, 'temperature must be a number ≥ 0, got -1'],
   ['a fraction above 1', [1], { topP: 1.5 }, 'topP must be in (0, 1]'],
 ])('%s is refused', async (_, prompt, options, message) => {
