@@ -27,7 +27,7 @@ const nothing = (): undefined => undefined;
 export function deviceLost(info: GPUDeviceLostInfo): TilewiseError {
   return new TilewiseError(
     'DEVICE_LOST',
-    `the GPU device was lost, so make a new context (${info.reason}): ${info.message}`,
+    `the GPU device was lost (${info.reason}): make a new context. ${info.message}`,
   );
 }
 
