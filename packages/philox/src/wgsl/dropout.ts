@@ -3,7 +3,7 @@ import { onednnWgsl } from '../dropout/onednn.ts';
 import { checkScheme, checkShape, checkSource, type DropoutSource } from '../dropout/options.ts';
 import type { DropoutSchemeName, DropoutShape } from '../dropout/scheme.ts';
 import { torchEfficientWgsl } from '../dropout/torch-efficient.ts';
-import { checkObject } from '../errors.ts';
+import { checkObject, InvalidArgumentError } from '../errors.ts';
 import { lowWords, toUint, type U64 } from '../u64.ts';
 import { composeWgsl, type WgslPiece } from '../wgsl-pieces/piece.ts';
 
@@ -65,10 +65,16 @@ export function dropoutUniforms(
   };
 }
 
-/** The ten words of the WGSL `DropoutParams`, ready for a uniform buffer. */
+/**
+ * The ten words of the WGSL `DropoutParams`, ready for a uniform buffer.
+ * @param uniforms the result of `dropoutUniforms`.
+ * @throws InvalidArgumentError for any other object, such as the options of `dropoutUniforms`.
+ */
 export function dropoutUniformWords(uniforms: DropoutUniforms): Uint32Array {
   checkObject('uniforms', uniforms);
   const { seed, offset, headStride, rowStride, threshold, keepNone, scale } = uniforms;
+  if (![seed, offset, headStride].every(Array.isArray))
+    throw new InvalidArgumentError('uniforms', 'must be the result of dropoutUniforms');
   const words = new Uint32Array([...seed, ...offset, ...headStride, rowStride, threshold, keepNone, 0]);
   new Float32Array(words.buffer)[9] = scale;
   return words;

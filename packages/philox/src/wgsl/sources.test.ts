@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '../errors.ts';
 import {
   bernoulliUniforms,
   composeWgsl,
+  type DropoutUniforms,
   dropoutMaskKernel,
   dropoutMaskUniformWords,
   dropoutPieces,
@@ -98,6 +99,8 @@ describe('dropoutUniforms', () => {
     expect(() =>
       dropoutMaskUniformWords({ ...source, shape: { B: 64, H: 1, Sq: 2 ** 16, Skv: 2 ** 16 } }),
     ).toThrow('shape must have fewer than 2^32 elements, got 274877906944');
+    const options = { ...source, shape } as unknown as DropoutUniforms;
+    expect(() => dropoutUniformWords(options)).toThrow('uniforms must be the result of dropoutUniforms');
     expect(() => dropoutWgsl('cudnn' as 'onednn')).toThrow(InvalidArgumentError);
     expect(() => dropoutMaskKernel({ scheme: 'cudnn' as 'onednn' })).toThrow('scheme must be one of');
     expect(() => dropoutMaskKernel({ scheme: 'onednn', workgroupSize: 0 })).toThrow(
