@@ -1,4 +1,3 @@
-import { TilewiseError } from '@tilewise/core';
 import { formatReport, onnxReport } from './onnx-report.ts';
 
 /** The functions through which the command reads files and prints lines. */
@@ -34,23 +33,25 @@ export async function graphCommand(
   }
   const { file, shapes } = parsed;
   try {
+    const model = readFile(file);
+    if (!model) {
+      print(`There is no file ${file}.`);
+      return 1;
+    }
     const folder = file.replace(/[^/\\]*$/, '');
-    const read = (path: string): Uint8Array => {
-      const bytes = readFile(path);
-      if (!bytes) throw new Error(`There is no file ${path}.`);
-      return bytes;
-    };
     const externalData = (location: string): Uint8Array => {
       // The name comes from the model, which may be untrusted, so only files in the model's folder are
       // opened.
       if (!/^[^/\\]+$/.test(location) || location === '..')
-        throw new Error(`The model names the file '${location}', which is not in the model's folder.`);
-      return read(folder + location);
+        throw new Error(`the model names the file '${location}', which is not in the model's folder`);
+      const bytes = readFile(folder + location);
+      if (!bytes) throw new Error(`there is no file ${folder}${location}, which the model names`);
+      return bytes;
     };
-    print(formatReport(await onnxReport(read(file), { shapes, externalData })));
+    print(formatReport(await onnxReport(model, { shapes, externalData })));
     return 0;
   } catch (error) {
-    print(error instanceof TilewiseError ? `${error.name}: ${error.message}` : (error as Error).message);
+    print(`Cannot read ${file}: ${(error as Error).message}`);
     return 1;
   }
 }
