@@ -75,7 +75,7 @@ test('operations that break their schema are refused, naming what is wrong', () 
     outputs = [tensor(1)],
   ) => expect(() => g.add({ kind, inputs, outputs, attrs }));
   refused('Expp', [f]).toThrow("operation Expp 0: there is no operation of this kind; did you mean 'Exp'?");
-  refused('Exp', [f, f]).toThrow('operation Exp 0: takes 1 inputs (src), got 2');
+  refused('Exp', [f, f]).toThrow('operation Exp 0: takes 1 input (src), got 2');
   refused('Maximum', [f, b]).toThrow(
     "input 'src_1' (tensor 9) must be f32, the dtype of an earlier tensor, got bf16",
   );

@@ -24,9 +24,9 @@ export function checkOperation(
   nameOf: (attribute: string) => string = name => name,
 ): Attributes {
   const bound = new Map<string, GraphDType>();
-  checkCount(label, 'inputs', operation.inputs, inputs.length);
+  checkCount(label, 'input', operation.inputs, inputs.length);
   checkDTypes(label, 'input', operation.inputs, inputs, bound);
-  checkCount(label, 'outputs', operation.outputs, outputs.length);
+  checkCount(label, 'output', operation.outputs, outputs.length);
   checkDTypes(label, 'output', operation.outputs, outputs, bound);
   const attributes = checkAttributes(label, operation.attributes, given, nameOf);
   const wrong = operation.constraint?.({ attributes, inputs, outputs }) ?? null;
@@ -38,10 +38,10 @@ function checkCount(label: string, what: string, ports: readonly PortSchema[], c
   const least = ports.filter(port => !port.optional && !port.variadic).length;
   const most = ports.some(port => port.variadic) ? Infinity : ports.length;
   if (count >= least && count <= most) return;
-  const expected = least === most ? `${least}` : `${least} to ${most}`;
+  const range = most > least ? `${least} to ` : '';
   throw new InvalidOperationError(
     label,
-    `takes ${expected} ${what} (${ports.map(port => port.name).join(', ')}), got ${count}`,
+    `takes ${range}${most} ${what}${most === 1 ? '' : 's'} (${ports.map(port => port.name).join(', ')}), got ${count}`,
   );
 }
 
