@@ -24,15 +24,13 @@ export interface TrainOptions {
         readonly every: number;
       }
     | undefined;
-  /** Called after each step, and awaited before the next. You can save a checkpoint here. */
-  readonly onStep?: ((report: StepReport) => void | Promise<void>) | undefined;
+  /** Called after each step; the next step waits for its promise. You can save a checkpoint here. */
+  readonly onStep?: ((report: StepReport) => unknown) | undefined;
   /**
-   * Called after each evaluation with its result and the number of steps done, and awaited before the next
-   * step.
+   * Called after each evaluation with its result and the number of steps done; the next step waits for its
+   * promise.
    */
-  readonly onEvaluation?:
-    | ((report: Evaluation & { readonly steps: number }) => void | Promise<void>)
-    | undefined;
+  readonly onEvaluation?: ((report: Evaluation & { readonly steps: number }) => unknown) | undefined;
 }
 
 const trainRules: FieldRules<TrainOptions> = {
