@@ -7,6 +7,7 @@ import { readmeExamples } from '@tilewise/readme-examples';
 import { openGpu } from '@tilewise/webgpu-host';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { drawWeights, tinyLlama } from '../../packages/nn/testing/tiny-model.ts';
+import { TINY_VOCABULARY, tinyTokenizer } from '../../packages/nn/testing/tiny-tokenizer.ts';
 
 const docs = fileURLToPath(new URL('..', import.meta.url));
 // The examples of `extending.md` are changes to the packages; `recipes.test.ts` applies them.
@@ -28,8 +29,10 @@ beforeAll(async () => {
   const { gpu } = await openGpu();
   vi.stubGlobal('navigator', { gpu });
   model = mkdtempSync(join(tmpdir(), 'model-'));
-  writeFileSync(join(model, 'config.json'), JSON.stringify(tinyLlama));
-  writeFileSync(join(model, 'model.safetensors'), encodeSafetensors(drawWeights(tinyLlama)));
+  const config = { ...tinyLlama, vocab_size: TINY_VOCABULARY };
+  writeFileSync(join(model, 'config.json'), JSON.stringify(config));
+  writeFileSync(join(model, 'model.safetensors'), encodeSafetensors(drawWeights(config)));
+  writeFileSync(join(model, 'tokenizer.json'), JSON.stringify(tinyTokenizer()));
 });
 afterAll(() => {
   rmSync(model, { recursive: true });
