@@ -15,8 +15,8 @@ export interface ExportTorchOptions {
   /** The name of the Python package. Default `model`. */
   readonly name?: string | undefined;
   /**
-   * Defaults of the command line of `train.py`, such as `{ lr: 1e-3, clip: 1 }`. The other defaults are those of
-   * `createTrainer`, a learning rate of 1e-3, and 100 steps; with `from`, one step for each batch.
+   * Defaults of the command line of `train.py`, such as `{ lr: 1e-3, clip: 1 }`. The other defaults are those
+   * of `createTrainer`, a learning rate of 1e-3, and 100 steps; with `from`, one step for each batch.
    */
   readonly training?: TorchOptions['training'];
   /**
