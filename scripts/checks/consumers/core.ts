@@ -48,3 +48,6 @@ export function attention(maybe: { readonly scale?: number; readonly causal?: bo
   const { o, lse } = sdpa(x, x, x, { scale, causal, window: undefined });
   return sdpaBackward({ q: x, k: x, v: x, o, lse, dO: x, dLse: undefined }, { scale, causal }).dq;
 }
+
+/** A page can download numbers: they are not in memory that threads share, which a Blob refuses. */
+export const numbers = (t: Tensor): Blob => new Blob([t.toFloat32(), t.toFloat64()]);

@@ -14,9 +14,10 @@ import type {
   SdpaFp8Arguments,
   SdpaFp8BackwardArguments,
 } from '@tilewise/graph/cudnn';
+import type { toJax } from '@tilewise/graph/jax';
 import type { FromOnnxOptions, OnnxGraphOptions, toOnnx } from '@tilewise/graph/onnx';
 import type { AttentionDropout, AttentionOptions } from '@tilewise/graph/ops';
-import type { TorchOptions } from '@tilewise/graph/torch';
+import type { TorchOptions, toTorch } from '@tilewise/graph/torch';
 import { type Closed, none } from './optional.ts';
 
 none<Closed<TensorOptions>>();
@@ -41,3 +42,9 @@ none<Closed<NonNullable<SdpaArguments['raggedOffsets']>>>();
 none<Closed<D256Options>>();
 none<Closed<D256Tensors<number>>>();
 none<Closed<NonNullable<Parameters<typeof toOnnx>[1]>>>();
+
+/** A page can download what it exports. */
+export const exported = (
+  model: ReturnType<typeof toOnnx>,
+  files: ReturnType<typeof toTorch> | ReturnType<typeof toJax>,
+): Blob => new Blob([model, ...Object.values(files)]);

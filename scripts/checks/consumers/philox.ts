@@ -1,11 +1,17 @@
-import type { DropoutMaskOptions, DropoutOptions, StreamOptions } from '@tilewise/philox';
+import {
+  type DropoutMaskOptions,
+  type DropoutOptions,
+  dropoutMask,
+  fillUniform,
+  type StreamOptions,
+} from '@tilewise/philox';
 import type { TilewiseErrorOptions } from '@tilewise/philox/errors';
 import type {
   atPhiloxEngine,
   NumpyPhiloxOptions,
   transformerEngineDropoutMask,
 } from '@tilewise/philox/interop';
-import type { dropoutMaskKernel, FillKernelOptions } from '@tilewise/philox/wgsl';
+import type { dropoutMaskKernel, dropoutUniformWords, FillKernelOptions } from '@tilewise/philox/wgsl';
 import { type Closed, none } from './optional.ts';
 
 none<Closed<DropoutMaskOptions>>();
@@ -17,3 +23,7 @@ none<Closed<NumpyPhiloxOptions>>();
 none<Closed<Parameters<typeof transformerEngineDropoutMask>[0]>>();
 none<Closed<FillKernelOptions>>();
 none<Closed<Parameters<typeof dropoutMaskKernel>[0]>>();
+
+/** Masks and words are not in memory that threads share, which a Blob and `@webgpu/types` refuse. */
+export const drawn = (options: DropoutMaskOptions, words: ReturnType<typeof dropoutUniformWords>): Blob =>
+  new Blob([dropoutMask(options), words, fillUniform(new Float32Array(4), { seed: 1 })]);

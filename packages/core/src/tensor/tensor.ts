@@ -160,12 +160,12 @@ export class Tensor implements TensorDesc {
    * All elements in logical row-major order, in f32. A copy.
    * @throws InvalidArgumentError if the tensor has lost its storage; TilewiseError with code `OUT_OF_MEMORY`.
    */
-  toFloat32(): Float32Array {
+  toFloat32(): Float32Array<ArrayBuffer> {
     return this.#decoded(n => new Float32Array(n));
   }
 
   /** All elements in logical row-major order, in f64. A copy. @throws as `toFloat32`. */
-  toFloat64(): Float64Array {
+  toFloat64(): Float64Array<ArrayBuffer> {
     return this.#decoded(n => new Float64Array(n));
   }
 

@@ -24,7 +24,7 @@ const LOSS_SCALE = 'loss_scale';
  */
 export async function writeCheckpoint<T extends TensorDesc>(
   trainer: Trainer<T>,
-  write: (chunk: Uint8Array, bytes: number) => unknown,
+  write: (chunk: Uint8Array<ArrayBuffer>, bytes: number) => unknown,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   checkArgument('trainer', trainer, { rule: 'must be a trainer', holds: x => hasMethod(x, 'withState') });
@@ -37,11 +37,11 @@ export async function writeCheckpoint<T extends TensorDesc>(
     const shapes = [...tensors].map(([name, { shape }]) => [name, Tensor.zeros([]).expand(shape)] as const);
     const [header] = writeSafetensors(new Map(shapes), { ...metadata, [STEPS]: `${steps}`, ...scale });
     const bytes = header.length + bytesOf(tensors.values());
-    await write(header, bytes);
+    await write(header as Uint8Array<ArrayBuffer>, bytes);
     // All are f32, so the file has them in the order of their names.
     for (const name of [...tensors.keys()].sort()) {
       const { data } = await downloadCopy(engine, tensors.get(name) as T);
-      await write(new Uint8Array(data.buffer), bytes);
+      await write(new Uint8Array(data.buffer as ArrayBuffer), bytes);
       await nextTurn();
     }
   });

@@ -5,7 +5,7 @@ import { TilewiseError } from '../errors.ts';
  *
  * @throws TilewiseError with code `OUT_OF_MEMORY`.
  */
-export function allocateMask(elements: number): Uint8Array {
+export function allocateMask(elements: number): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(elements);
   } catch (cause) {

@@ -47,7 +47,7 @@ export interface DropoutMaskOptions extends Omit<DropoutOptions, 'shape'> {
  *
  * @throws InvalidArgumentError if an option is out of its range; TilewiseError with code `OUT_OF_MEMORY`.
  */
-export function dropoutMask(options: DropoutMaskOptions): Uint8Array {
+export function dropoutMask(options: DropoutMaskOptions): Uint8Array<ArrayBuffer> {
   checkObject('options', options);
   const { shape } = options;
   if (!Array.isArray(shape) || shape.length !== 4) {

@@ -21,7 +21,7 @@ export function jaxPhiloxKey(seed: Uint): U32x2 {
  *
  * @throws InvalidArgumentError if `count` is not a whole number below 2^32.
  */
-export function jaxPhiloxBits(key: Readonly<U32x2>, count: number): Uint32Array {
+export function jaxPhiloxBits(key: Readonly<U32x2>, count: number): Uint32Array<ArrayBuffer> {
   return Uint32Array.from({ length: Number(toUint(count, 'count', 32)) }, (_, n) => {
     const [a, b, c, d] = philox4x32([0, n, 0, 0], key);
     return a ^ b ^ c ^ d;

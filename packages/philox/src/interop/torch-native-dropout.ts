@@ -38,7 +38,7 @@ const optionNames = ['numel', 'p', 'seed', 'offset', 'vec', 'grid'];
  *
  * @throws InvalidArgumentError if an option is out of range; TilewiseError with code `OUT_OF_MEMORY`.
  */
-export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array {
+export function nativeDropoutMask(options: NativeDropoutOptions): Uint8Array<ArrayBuffer> {
   checkOptions('options', options, optionNames);
   const { numel, vec } = options;
   const [k0, k1] = toU64(options.seed, 'seed');

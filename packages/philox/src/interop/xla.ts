@@ -16,7 +16,7 @@ import { lowWords, toUint, type Uint } from '../u64.ts';
 export function xlaRngBitGenerator(
   state: readonly Uint[],
   count: number,
-): { words: Uint32Array; state: bigint[] } {
+): { words: Uint32Array<ArrayBuffer>; state: bigint[] } {
   if (!Array.isArray(state))
     throw new InvalidArgumentError('state', `must be an array, got ${describeValue(state)}`);
   if (state.length !== 2 && state.length !== 3) {
@@ -32,7 +32,7 @@ export function xlaRngBitGenerator(
   return { words: words.subarray(0, length), state: nextState.slice(0, state.length) };
 }
 
-function allocateWords(count: number): Uint32Array {
+function allocateWords(count: number): Uint32Array<ArrayBuffer> {
   try {
     return new Uint32Array(count);
   } catch (cause) {

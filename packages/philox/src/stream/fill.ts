@@ -14,7 +14,7 @@ const CHUNK = 1024;
  *
  * @throws InvalidArgumentError if an option is out of range or `out` is not a Uint32Array.
  */
-export function fillU32(out: Uint32Array, options: StreamOptions): Uint32Array {
+export function fillU32<A extends Uint32Array>(out: A, options: StreamOptions): A {
   checkArray(out, Uint32Array);
   fillWords(out, streamAddress(options));
   return out;
@@ -26,7 +26,7 @@ export function fillU32(out: Uint32Array, options: StreamOptions): Uint32Array {
  *
  * @throws InvalidArgumentError if an option is out of range or `out` is not a Float32Array.
  */
-export function fillUniform(out: Float32Array, options: StreamOptions): Float32Array {
+export function fillUniform<A extends Float32Array>(out: A, options: StreamOptions): A {
   const words = wordsUnder(out);
   fillWords(words, streamAddress(options));
   for (let i = 0; i < words.length; i++) out[i] = uniformFromWord(words[i] ?? 0);
@@ -40,7 +40,7 @@ export function fillUniform(out: Float32Array, options: StreamOptions): Float32A
  *
  * @throws InvalidArgumentError if an option is out of range or `out` is not a Float32Array.
  */
-export function fillNormal(out: Float32Array, options: StreamOptions): Float32Array {
+export function fillNormal<A extends Float32Array>(out: A, options: StreamOptions): A {
   const words = wordsUnder(out);
   const address = streamAddress(options);
   fillWords(words, address);
@@ -64,7 +64,10 @@ export function fillNormal(out: Float32Array, options: StreamOptions): Float32Ar
  *
  * @throws InvalidArgumentError if an option or `p` is out of range or `out` is not a Uint8Array.
  */
-export function fillBernoulli(out: Uint8Array, options: StreamOptions & { readonly p: number }): Uint8Array {
+export function fillBernoulli<A extends Uint8Array>(
+  out: A,
+  options: StreamOptions & { readonly p: number },
+): A {
   checkArray(out, Uint8Array);
   const address = streamAddress(options, ['p']);
   const end = firstWordAbove(checkProbability('p', options.p));

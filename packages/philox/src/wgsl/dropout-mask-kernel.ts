@@ -61,7 +61,7 @@ ${mainHead(size)}
  */
 export function dropoutMaskUniformWords(
   options: DropoutSource & { readonly shape: DropoutShape },
-): Uint32Array {
+): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(16);
   words.set(dropoutUniformWords(dropoutUniforms(options)));
   const { B, H, Sq, Skv } = options.shape;

@@ -70,7 +70,7 @@ export function dropoutUniforms(
  * @param uniforms the result of `dropoutUniforms`.
  * @throws InvalidArgumentError for any other object, such as the options of `dropoutUniforms`.
  */
-export function dropoutUniformWords(uniforms: DropoutUniforms): Uint32Array {
+export function dropoutUniformWords(uniforms: DropoutUniforms): Uint32Array<ArrayBuffer> {
   checkObject('uniforms', uniforms);
   const { seed, offset, headStride, rowStride, threshold, keepNone, scale } = uniforms;
   if (![seed, offset, headStride].every(Array.isArray))

@@ -115,7 +115,7 @@ ${store}
  */
 export function fillUniformWords(
   options: Omit<StreamOptions, 'rounds'> & { readonly count: number; readonly p?: number | undefined },
-): Uint32Array {
+): Uint32Array<ArrayBuffer> {
   // The rounds are an option of the kernel.
   checkOptions('options', options, ['seed', 'subsequence', 'offset', 'count', 'p']);
   const { key, counter, lane } = streamAddress(options, ['count', 'p']);

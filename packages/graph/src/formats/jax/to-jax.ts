@@ -18,7 +18,10 @@ import { runtimeFiles } from './runtime-files.ts';
  * @throws UnsupportedOperationError naming an operation that cannot be exported, or that cannot be sharded
  * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
-export function toJax(graph: Graph, options: ExportOptions = {}): Record<string, string | Uint8Array> {
+export function toJax(
+  graph: Graph,
+  options: ExportOptions = {},
+): Record<string, string | Uint8Array<ArrayBuffer>> {
   checkNames('options', options, exportOptionNames);
   const mapped = mappedOptions(options);
   const model = exportedModel(graph, mapped, jaxDialect);

@@ -60,7 +60,7 @@ const exportedOpset = 25;
 const irVersion = 13;
 
 /** Encodes a model as an ONNX file. Field numbers are those of onnx.proto. */
-export function encodeModel(model: ModelContents): Uint8Array {
+export function encodeModel(model: ModelContents): Uint8Array<ArrayBuffer> {
   const { name, opset = exportedOpset, nodes, initializers, inputs, outputs } = model;
   const others = new Set(nodes.flatMap(({ domain }) => domain ?? []));
   const graph = [

@@ -40,7 +40,7 @@ export function messageField(field: number, fields: Fields): Uint8Array {
 }
 
 /** Joins fields to the bytes of a message. */
-export function joined(fields: Fields): Uint8Array {
+export function joined(fields: Fields): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(fields.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of fields) {

@@ -7,8 +7,8 @@ export function packageFiles(
   model: ExportedModel,
   { name = 'exported', weights, batches, metadata }: MappedOptions,
   texts: Readonly<Record<string, string>>,
-): Record<string, string | Uint8Array> {
-  const own: Record<string, string | Uint8Array> = { '__init__.py': '', ...texts };
+): Record<string, string | Uint8Array<ArrayBuffer>> {
+  const own: Record<string, string | Uint8Array<ArrayBuffer>> = { '__init__.py': '', ...texts };
   if (model.constants.size > 0) own['constants.safetensors'] = encodeSafetensors(model.constants);
   if (weights) own['weights.safetensors'] = encodeSafetensors(weights, metadata);
   if (batches) {

@@ -19,7 +19,10 @@ import { runtimeFiles } from './runtime-files.ts';
  * @throws UnsupportedOperationError naming an operation that cannot be exported, or that cannot be sharded
  * like the inputs; InvalidShapeError if a shape is not known; InvalidArgumentError for invalid options.
  */
-export function toTorch(graph: Graph, options: TorchOptions = {}): Record<string, string | Uint8Array> {
+export function toTorch(
+  graph: Graph,
+  options: TorchOptions = {},
+): Record<string, string | Uint8Array<ArrayBuffer>> {
   checkNames('options', options, [...exportOptionNames, 'training']);
   const mapped = mappedOptions(options);
   const model = exportedModel(graph, mapped, torchDialect);

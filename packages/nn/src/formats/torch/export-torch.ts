@@ -48,7 +48,7 @@ export async function exportTorch<T extends TensorDesc>(
   model: Model<T>,
   batches: readonly LabelledBatch[],
   options: ExportTorchOptions = {},
-): Promise<Record<string, string | Uint8Array>> {
+): Promise<Record<string, string | Uint8Array<ArrayBuffer>>> {
   checkModel(model);
   checkFields('options', options, exportRules);
   checkArgument('batches', batches, { rule: 'must be an array', holds: Array.isArray });

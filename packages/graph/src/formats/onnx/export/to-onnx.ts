@@ -65,7 +65,7 @@ export interface ToOnnxOptions {
  * gradients, and features that only attention operations have); the InvalidGraphError of `finalize`;
  * InvalidShapeError for shapes that contradict each other; InvalidArgumentError for invalid arguments.
  */
-export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array {
+export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array<ArrayBuffer> {
   checkGraph('graph', graph);
   checkNames('options', options, ['name', 'values', 'names']);
   const { name = 'tilewise', values, names = {} } = options;
