@@ -64,7 +64,7 @@ export type EncodeTimeValue =
   | { readonly offsetOf: string }
   /** The word in which the tensor starts: the same offset in words of 4 bytes, rounded down. */
   | { readonly wordOf: string }
-  /** A number that the caller passes, by name. */
+  /** A number of the call: `scale`, or the low or high word of a seed or an offset, such as `seedLow`. */
   | { readonly input: string }
   /** The first workgroup of this dispatch, or the one after its last. */
   | { readonly dispatch: 'first' | 'end' };

@@ -42,7 +42,7 @@ export function verdictOf(
       status: 'slow',
       verdict:
         'Attention works correctly, but on a software adapter, which runs on the CPU: good enough for tests. For speed, install a ' +
-        'GPU driver, and check that the browser uses the GPU (chrome://gpu).',
+        'GPU driver; in a browser, chrome://gpu says whether it uses the GPU.',
     };
   }
   const lacking = variants.filter(({ enabled }) => !enabled).length;
