@@ -285,3 +285,12 @@ test('unknown extents stay open, and their axes get names', async () => {
     expect(new Set(t2.toFloat64())).toEqual(new Set([4]));
   }
 });
+
+test('names of tensors that the graph does not have are refused', () => {
+  const g = new Graph();
+  const x = g.tensor({ dtype: 'f32', shape: [2], name: 'x' });
+  g.op('Exp', { inputs: [x], outputs: [g.tensor({ dtype: 'f32' })] });
+  expect(() => toOnnx(g, { names: { x: 'input' } as never })).toThrow(
+    'options.names.x is not a tensor of the graph',
+  );
+});

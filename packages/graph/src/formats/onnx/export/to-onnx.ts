@@ -76,6 +76,10 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array<Ar
   // Throws if the shapes contradict each other.
   topology.shapes();
   const write = new OnnxWriter(topology, names);
+  for (const id of Object.keys(names)) {
+    if (!topology.tensors.has(Number(id)))
+      throw new InvalidArgumentError(`options.names.${id}`, 'is not a tensor of the graph');
+  }
   for (const [id, tensor] of held) {
     const input = topology.inputs.find(t => t.id === id);
     if (!input) throw new InvalidArgumentError(`options.values.${id}`, 'is not an input of the graph');
