@@ -6,6 +6,7 @@ import { type GraphDType, storageDType } from '../../ir/tensor/dtype.ts';
 import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import type { Topology } from '../../ir/topology.ts';
 import { withKnown } from '../../runtime/partitions/boundary-tensors.ts';
+import { mapById } from '../given-map.ts';
 import { givenTensors } from './given-tensors.ts';
 import { ModelWriter } from './model-writer.ts';
 import { inputNames, isPackageName, quoted } from './names.ts';
@@ -180,7 +181,7 @@ function checkIds(options: MappedOptions, tensors: ReadonlyMap<number, LogicalTe
   const lists = {
     parameters: Object.values(options.parameters ?? {}),
     constants: [...options.constants.keys()],
-    shard: Object.keys(options.shard ?? {}).map(Number),
+    shard: [...mapById('options.shard', options.shard).keys()],
     batches: [...(options.batches?.keys() ?? [])],
   };
   for (const [list, ids] of Object.entries(lists)) {

@@ -23,7 +23,24 @@ test.each<readonly [string, 'b' | 'seed', unknown, string]>([
 test('a constant for a tensor that the graph does not have is refused', () => {
   const g = new GraphBuilder();
   g.op('Exp', [g.input([2])]);
+  for (const option of ['constants', 'batches', 'shard']) {
+    expect(() => toTorch(g.graph, { [option]: { x: [] } })).toThrow(
+      `options.${option} has tensor x, which the graph does not have`,
+    );
+  }
   expect(() => toTorch(g.graph, { constants: { 99: Tensor.zeros([2]) } })).toThrow(
     'options.constants has tensor 99, which the graph does not have',
+  );
+});
+
+test.each<readonly [string, Record<string, Tensor>, string]>([
+  ['no tensor for a parameter', { v: Tensor.zeros([2]) }, 'got no such tensor'],
+  ['another shape than a parameter', { w: Tensor.zeros([1, 2]) }, 'got [1,2]'],
+])('weights with %s are refused', (_, weights, got) => {
+  const g = new GraphBuilder();
+  const w = g.input([2]);
+  g.op('Exp', [w]);
+  expect(() => toTorch(g.graph, { parameters: { w: w.id }, weights })).toThrow(
+    `options.weights must have 'w' with the shape [2] of the parameter, ${got}`,
   );
 });

@@ -1,4 +1,4 @@
-import { elementCount, InvalidArgumentError, type Tensor } from '@tilewise/core';
+import { elementCount, InvalidArgumentError, InvalidShapeError, type Tensor } from '@tilewise/core';
 import { joinU64 } from '@tilewise/philox';
 import { exprType } from '../../ir/program/expr.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
@@ -26,13 +26,27 @@ export function givenTensors(
   const givenOf = (tensor: LogicalTensor): PyTensor => {
     const { id, shape } = tensor;
     const parameter = parameters.get(id);
-    if (parameter !== undefined)
+    if (parameter !== undefined) {
+      checkWeight(parameter, shape, options.weights);
       return { code: dialect.parameter(parameter), axes: unshardedAxes(shape ?? []) };
+    }
     const value = options.constants.get(id);
     if (value === undefined) return { code: nameOf(tensor), axes: shardedAxes(tensor, options) };
     return givenConstant(tensor, value, dialect, files);
   };
   return { given: new Map(inputs.map(tensor => [tensor.id, givenOf(tensor)])), files };
+}
+
+/**
+ * Checks that the weights, if there are any, have a parameter's values. They may have another dtype.
+ * @throws InvalidShapeError for weights without a tensor of the parameter's name and shape.
+ */
+function checkWeight(name: string, shape: LogicalTensor['shape'], weights: MappedOptions['weights']): void {
+  if (!weights) return;
+  const found = weights.get(name)?.shape;
+  if (found && shape?.join() === found.join()) return;
+  const rule = `must have '${name}' with the shape [${shape}] of the parameter`;
+  throw new InvalidShapeError('options.weights', `${rule}, got ${found ? `[${found}]` : 'no such tensor'}`);
 }
 
 /**
