@@ -56,14 +56,15 @@ export class ModelWriter {
     return this.op('Softmax', [x], { axis: { int: -1 } });
   }
 
-  model(output: string): Uint8Array {
+  /** The model, with one output, of shape (B, S, H·D) unless another is given. */
+  model(output: string, shape: readonly number[] = [B, S, H * D]): Uint8Array {
     return encodeModel({
       ...{ name: 'exported', opset: this.opset, nodes: this.#nodes, initializers: this.#initializers },
       inputs: [
         ...['q', 'k', 'v'].map(name => ({ name, type: 1, shape: [B, S, H * D] })),
         { name: 'mask', type: 7, shape: [B, S] },
       ],
-      outputs: [{ name: output, type: 1, shape: [B, S, H * D] }],
+      outputs: [{ name: output, type: 1, shape }],
     });
   }
 }
@@ -87,7 +88,7 @@ const lowest = -3.4028234663852886e38;
 const scale = 1 / Math.sqrt(D);
 
 /** An input as (B, H, S, D); the first key heads of k and v are repeated by Expand and Reshape. */
-const heads = (w: ModelWriter, x: string): string => {
+export const inHeads = (w: ModelWriter, x: string): string => {
   const all = w.transpose(w.reshape(x, [0, 0, H, D]), [0, 2, 1, 3]);
   if (x === 'q' || w.keyHeads === H) return all;
   const own = w.op('Slice', [all, w.ints([0]), w.ints([w.keyHeads]), w.ints([1])]);
@@ -95,11 +96,11 @@ const heads = (w: ModelWriter, x: string): string => {
   return w.reshape(w.op('Expand', [w.op('Unsqueeze', [own, w.ints([2])]), wide]), [B, H, S, D]);
 };
 /** An input as (B, H, D, S). */
-const columns = (w: ModelWriter, x: string): string => w.transpose(heads(w, x), [0, 1, 3, 2]);
+const columns = (w: ModelWriter, x: string): string => w.transpose(inHeads(w, x), [0, 1, 3, 2]);
 const times = (w: ModelWriter, x: string, factor: number): string => w.op('Mul', [x, w.floats([factor])]);
-const scores: Write = w => times(w, w.op('MatMul', [heads(w, 'q'), columns(w, 'k')]), scale);
+const scores: Write = w => times(w, w.op('MatMul', [inHeads(w, 'q'), columns(w, 'k')]), scale);
 const merged = (w: ModelWriter, o: string): string => w.reshape(w.transpose(o, [0, 2, 1, 3]), [0, 0, H * D]);
-const values = (w: ModelWriter, p: string): string => merged(w, w.op('MatMul', [p, heads(w, 'v')]));
+const values = (w: ModelWriter, p: string): string => merged(w, w.op('MatMul', [p, inHeads(w, 'v')]));
 /** bool (B, 1, 1, S): the padding keys. */
 const padding: Write = w =>
   w.op('Not', [w.op('Cast', [w.op('Unsqueeze', ['mask', w.ints([1, 2])])], { to: { int: 9 } })]);
@@ -134,7 +135,7 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     return values(w, w.op('Where', [w.op('IsNaN', [p]), w.floats([0]), p]));
   },
   'a guard of NaN in products of three dimensions': w => {
-    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];
+    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, inHeads(w, x))) as [string, string, string];
     const product = w.reshape(w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]), [B, H, S, S]);
     const hidden = w.op('Where', [padding(w), w.floats([Number.NEGATIVE_INFINITY]), product]);
     const p = w.softmax(flat(w, hidden));
@@ -183,14 +184,14 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
   },
   'q and k that are scaled before': w => {
     const root = w.op('Sqrt', [w.floats([scale])]);
-    const [q, k] = [w.op('Mul', [heads(w, 'q'), root]), w.op('Mul', [columns(w, 'k'), root])];
+    const [q, k] = [w.op('Mul', [inHeads(w, 'q'), root]), w.op('Mul', [columns(w, 'k'), root])];
     return values(w, w.softmax(w.op('Add', [w.op('MatMul', [q, k]), additive(w)])));
   },
   'a scale by the shape of q': w => {
-    const width = w.op('Cast', [w.op('Gather', [w.op('Shape', [heads(w, 'q')]), w.ints(3)])], {
+    const width = w.op('Cast', [w.op('Gather', [w.op('Shape', [inHeads(w, 'q')]), w.ints(3)])], {
       to: { int: 1 },
     });
-    const product = w.op('MatMul', [heads(w, 'q'), columns(w, 'k')]);
+    const product = w.op('MatMul', [inHeads(w, 'q'), columns(w, 'k')]);
     return values(w, w.softmax(w.op('Div', [product, w.op('Sqrt', [width])])));
   },
   'a mask expanded to the scores': w => {
@@ -215,7 +216,7 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     return values(w, w.softmax(w.op('Add', [scores(w), added])));
   },
   'products of three dimensions': w => {
-    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];
+    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, inHeads(w, x))) as [string, string, string];
     const product = w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]);
     const masked = w.op('Add', [w.reshape(product, [B, H, S, S]), additive(w)]);
     const p = w.softmax(flat(w, w.op('Max', [masked, w.floats([lowest])])));
@@ -223,7 +224,7 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
   },
   'a product that broadcasts the keys of its only entry': w => {
     // The exporter drops the batch of one entry from k.
-    const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(heads(w, x), [1, B * H, S, D])) as [
+    const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(inHeads(w, x), [1, B * H, S, D])) as [
       string,
       string,
       string,
@@ -244,7 +245,7 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
   },
   'distances of rows and of columns of an image': w => {
     // The queries and keys are the pixels of an image of 2 × 3.
-    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, heads(w, x))) as [string, string, string];
+    const [q, k, v] = ['q', 'k', 'v'].map(x => flat(w, inHeads(w, x))) as [string, string, string];
     const product = w.reshape(
       w.op('MatMul', [times(w, q, scale), w.transpose(k, [0, 2, 1])]),
       [8, 2, 3, 2, 3],
@@ -261,7 +262,7 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
   },
   'windows with a mask each': w => {
     // Two entries of two windows, with two heads each.
-    const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(heads(w, x), [4, 2, S, D])) as [
+    const [q, k, v] = ['q', 'k', 'v'].map(x => w.reshape(inHeads(w, x), [4, 2, S, D])) as [
       string,
       string,
       string,
@@ -296,7 +297,7 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     return values(w, w.softmax(w.op('Add', [capped, additive(w)])));
   },
   'scores and values the other way round': w => {
-    const product = w.op('MatMul', [heads(w, 'k'), columns(w, 'q')]);
+    const product = w.op('MatMul', [inHeads(w, 'k'), columns(w, 'q')]);
     const p = w.softmax(times(w, w.transpose(product, [0, 1, 3, 2]), scale));
     const o = w.op('MatMul', [columns(w, 'v'), w.transpose(p, [0, 1, 3, 2])]);
     return merged(w, w.transpose(o, [0, 1, 3, 2]));

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import {
   exportedAttention,
   exportedInputs,
+  inHeads,
   ModelWriter,
 } from '../../../../testing/attention/exported-attention.ts';
 import { runOnnx } from '../../../../testing/compare/onnx-session.ts';
@@ -72,6 +73,51 @@ test('probabilities that are replaced if any key is hidden are not a guarded sof
   const fed = await runOnnx(bytes, exportedInputs(), { int64: ['mask'] });
   // The second entry hides two keys from each row.
   expect(Array.from((fed[output] as Tensor).toFloat32()).filter(x => x === 0)).toHaveLength(6 * 32);
+  expectClose(results[output] as Tensor, fed[output]);
+  model.release();
+});
+
+test.each([
+  ['booleans', 9],
+  ['integers', 6],
+])('probabilities that are cast to %s and back are not a guarded softmax', async (_, type) => {
+  const w = new ModelWriter(18);
+  const to = (x: string, element: number) => w.op('Cast', [x], { to: { int: element } });
+  const hidden = to(w.op('Unsqueeze', ['mask', w.ints([1])]), 9);
+  // The probabilities of such large scores are 1 and 0, and some in between.
+  const scores = w.op('Mul', [w.op('MatMul', ['q', w.transpose('k', [0, 2, 1])]), w.floats([20])]);
+  const p = w.softmax(w.op('Where', [hidden, w.floats([-1e30]), scores]));
+  const guarded = w.op('Where', [hidden, w.floats([0]), to(to(p, type), 1)]);
+  const output = w.op('MatMul', [guarded, 'v']);
+  const bytes = w.model(output);
+  const model = await fromOnnx(bytes);
+  const inputs = {
+    ...exportedInputs(),
+    mask: Tensor.from([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], [2, 6], { dtype: 'i32' }),
+  };
+  const results = await model.run(engine, inputs);
+  const fed = await runOnnx(bytes, inputs, { int64: ['mask'] });
+  expectClose(results[output] as Tensor, fed[output]);
+  model.release();
+});
+
+test.each([
+  ['repeated keys', 4],
+  ['scores of groups', 4],
+  ['scores of three dimensions', 3],
+])('a factor with more dimensions than %s adds a dimension to the result', async (name, rank) => {
+  const w = new ModelWriter(18, 2);
+  const [q, k] = ['q', 'k'].map(input => inHeads(w, input)) as [string, string];
+  const columns = w.transpose(k, [0, 1, 3, 2]);
+  const scores = w.op('MatMul', [q, columns]);
+  const own = name === 'repeated keys' ? columns : rank === 4 ? scores : w.reshape(scores, [8, 6, 6]);
+  const shape = name === 'repeated keys' ? [1, 2, 4, 8, 6] : rank === 4 ? [1, 2, 4, 6, 6] : [1, 8, 6, 6];
+  const output = w.op('Mul', [own, w.floats([0.5], new Array<number>(rank + 1).fill(1))]);
+  const bytes = w.model(output, shape);
+  const model = await fromOnnx(bytes);
+  const results = await model.run(engine, exportedInputs());
+  const fed = await runOnnx(bytes, exportedInputs(), { int64: ['mask'] });
+  expect(results[output]?.shape).toEqual(shape);
   expectClose(results[output] as Tensor, fed[output]);
   model.release();
 });

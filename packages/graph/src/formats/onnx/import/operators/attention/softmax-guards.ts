@@ -1,18 +1,22 @@
 import { LARGEST_F32 } from '../../../../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { broadcastShapes, shapeOf } from '../../../../../ir/tensor/shape.ts';
-import type { Draft, DraftNode } from '../../draft.ts';
+import { type Draft, type DraftNode, isFloat } from '../../draft.ts';
 import type { NodeCall } from '../../node-call.ts';
 import { beforeReshapes } from '../../reshapes/before-reshapes.ts';
 import { beforeSplit } from '../../reshapes/repeated-heads.ts';
 import { beforeReshape } from '../../reshapes/writer.ts';
 import type { Value } from '../../value.ts';
 
-/** The tensor that a cast to f32 reads; the tensor itself if there is no such cast. */
-function beforeWidening(draft: Draft, tensor: LogicalTensor): LogicalTensor {
+/** The float that a cast to another float dtype reads; undefined for the result of any other operation. */
+function beforeFloatCast(draft: Draft, tensor: LogicalTensor): LogicalTensor | undefined {
   const { kind, inputs: [source] = [] } = draft.producerOf(tensor) ?? {};
-  return kind === 'TypeCast' && tensor.dtype === 'f32' && source ? source : tensor;
+  return kind === 'TypeCast' && source && isFloat(source) && isFloat(tensor) ? source : undefined;
 }
+
+/** The 16-bit float that a cast to f32 reads; the tensor itself if there is no such cast. */
+const beforeWidening = (draft: Draft, tensor: LogicalTensor): LogicalTensor =>
+  (tensor.dtype === 'f32' && beforeFloatCast(draft, tensor)) || tensor;
 
 /** The number of a constant with one number; NaN for any other operation. */
 function numberOf(draft: Draft, tensor: LogicalTensor | undefined): number {
@@ -21,10 +25,11 @@ function numberOf(draft: Draft, tensor: LogicalTensor | undefined): number {
   return node?.kind === 'Constant' ? Number(node.given.value) : NaN;
 }
 
-/** The softmax that produces a tensor, perhaps in another dtype; undefined for any other tensor. */
+/**
+ * The softmax that produces a tensor, perhaps before a cast to another float dtype; undefined if none does.
+ */
 function softmaxOf(draft: Draft, tensor: LogicalTensor): DraftNode | undefined {
-  const node = draft.producerOf(tensor);
-  if (node?.kind === 'TypeCast') return softmaxOf(draft, node.inputs[0]);
+  const node = draft.producerOf(beforeFloatCast(draft, tensor) ?? tensor);
   return node?.kind === 'SoftMax' ? node : undefined;
 }
 
