@@ -49,5 +49,5 @@ export function attention(maybe: { readonly scale?: number; readonly causal?: bo
   return sdpaBackward({ q: x, k: x, v: x, o, lse, dO: x, dLse: undefined }, { scale, causal }).dq;
 }
 
-/** A page can download numbers: they are not in memory that threads share, which a Blob refuses. */
+/** A Blob accepts the numbers, because threads do not share their memory. */
 export const numbers = (t: Tensor): Blob => new Blob([t.toFloat32(), t.toFloat64()]);

@@ -24,6 +24,6 @@ none<Closed<Parameters<typeof transformerEngineDropoutMask>[0]>>();
 none<Closed<FillKernelOptions>>();
 none<Closed<Parameters<typeof dropoutMaskKernel>[0]>>();
 
-/** Masks and words are not in memory that threads share, which a Blob and `@webgpu/types` refuse. */
+/** A Blob and `@webgpu/types` accept masks and words, because threads do not share their memory. */
 export const drawn = (options: DropoutMaskOptions, words: ReturnType<typeof dropoutUniformWords>): Blob =>
   new Blob([dropoutMask(options), words, fillUniform(new Float32Array(4), { seed: 1 })]);

@@ -15,7 +15,7 @@ interface MachineExerciseProps<V, Id extends ProblemId> extends WorkbenchProps<V
   readonly onChoose: (id: Id) => void;
   /** The controls of the machine. */
   readonly controls: ReactNode;
-  /** What follows the workbench. */
+  /** The content below the workbench. */
   readonly children?: ReactNode;
 }
 

@@ -194,7 +194,7 @@ export function syntheticProblem(
   at: (value: number) => TensorDesc,
 ): AttentionProblem | BackwardProblem {
   const call = stepCall(step, at, (_, assumed = 1) => Float64Array.of(assumed));
-  if (!call) throw new Error('no attention call');
+  if (!call) throw new Error('the assumed numbers must make an attention call');
   return call.problem;
 }
 

@@ -13,9 +13,9 @@ export interface GatedDecoderOptions {
   readonly normOffset?: number;
   readonly activation?: Activation;
   readonly tied?: boolean;
-  /** Whether the option `attention_bias` gives all layers of attention a bias. */
+  /** Whether files have the option `attention_bias`, which gives q, k, v and the output a bias. */
   readonly biasOption?: boolean;
-  /** Whether q, k and v have a bias. */
+  /** Whether q, k and v have a bias. Default: what `attention_bias` says. */
   readonly inputBias?: boolean;
   readonly feedForwardBias?: boolean;
   /** Whether the heads of q and k are normalised. */

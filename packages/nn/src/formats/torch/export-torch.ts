@@ -95,7 +95,7 @@ export async function exportTorch<T extends TensorDesc>(
       ...read.map(name => [inputs[name].id, stacked(steps.map(step => step[name]))] as const),
       ...scalars.map(([name]) => [inputs[name].id, stacked(draws.map(draw => words(draw[name])))] as const),
     ]),
-    // These defaults of train.py are others.
+    // train.py has other defaults for these options than a trainer.
     training: { betas: '0.9,0.999', ...(from && { steps: begin + steps.length }), ...options.training },
   });
 }

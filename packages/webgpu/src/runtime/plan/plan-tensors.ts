@@ -46,7 +46,7 @@ export interface PlanTensor {
  */
 export type ExpectedTensor = Pick<OperandLayout, 'dtypes' | 'shape' | 'strides'>;
 
-/** The name of a buffer that is given under a wrong name. */
+/** Returns the name under which a missing buffer was probably given; undefined if no name is similar. */
 export type MeantFor = (name: string) => string | undefined;
 
 /** The slice given for a tensor; for a region of the workspace, the slice of the whole workspace. */
@@ -58,7 +58,7 @@ export function sliceFor(slices: ReadonlyMap<string, BufferSlice>, name: string)
 
 /**
  * The slice given for a tensor, checked, with its offset.
- * @param meantFor returns the name of a buffer that is probably meant for a missing one.
+ * @param meantFor suggests a name if the buffer is missing.
  */
 export function checkedSlice(
   ctx: GpuMemory,

@@ -8,25 +8,25 @@ import { beforeReshape, isElementwise, type RewrittenOperation, type Writer } fr
 interface Repetition {
   /** The keys or values (B, Hk, 1, X, Y). */
   readonly own: LogicalTensor;
-  /** B, Hk and the number of query heads in a group. */
+  /** B, Hk, and G, the number of query heads that share a key head. */
   readonly heads: readonly number[];
 }
 
 /**
- * The repetition that gives a tensor, which exporters write as Expand to (B, Hk, groups, X, Y) and a reshape
- * that merges the heads; undefined for any other tensor.
+ * How the heads of a tensor are repeated, if they are. Exporters write a repetition as Expand to (B, Hk, G,
+ * X, Y) and a reshape that merges the heads.
  */
 export function repetitionOf(draft: Writer, tensor: LogicalTensor): Repetition | undefined {
   const wide = beforeReshape(draft, tensor);
   const { kind = '', inputs: [own] = [] } = (wide && draft.producerOf(wide)) ?? {};
   if (!wide || !own || kind !== 'Expand') return undefined;
-  const [B, Hk, groups, ...rows] = shapeOf(wide);
-  const isRepeated = rows.length === 2 && groups > 1 && sameShape(shapeOf(own), [B, Hk, 1, ...rows]);
-  return isRepeated && sameShape(rowsOf(tensor), rows) ? { own, heads: [B, Hk, groups] } : undefined;
+  const [B, Hk, G, ...rows] = shapeOf(wide);
+  const isRepeated = rows.length === 2 && G > 1 && sameShape(shapeOf(own), [B, Hk, 1, ...rows]);
+  return isRepeated && sameShape(rowsOf(tensor), rows) ? { own, heads: [B, Hk, G] } : undefined;
 }
 
 /**
- * Rewrites a factor, a cast or a transpose of repeated keys or values, which are then repeated afterwards.
+ * Moves the repetition of keys or values after an operation on them: a scale, a cast or a transpose.
  */
 export function repeatLater(
   draft: Writer,
@@ -55,9 +55,9 @@ export function repeatLater(
 }
 
 /**
- * Rewrites an operation on tensors (B, Hk·groups, X, Y), or with batch and heads in one dimension, as an
- * operation on (B, Hk, groups, X, Y), from the product with repeated keys to that with repeated values:
- * neither is then repeated.
+ * Rewrites an operation on tensors (B, Hk·G, X, Y) or (B·Hk·G, X, Y) as an operation on (B, Hk, G, X, Y).
+ * This begins at the product with repeated keys and ends at the product with repeated values; both products
+ * then read the keys and values that are not repeated.
  */
 export function splitGroups(
   draft: Writer,
@@ -117,15 +117,15 @@ const rowsOf = (tensor: LogicalTensor): readonly number[] => shapeOf(tensor).sli
 const leadOf = (tensor: LogicalTensor): readonly number[] => shapeOf(tensor).slice(0, -2);
 
 /**
- * The tensor (B, Hk, groups, X, Y) that a reshape changed to (B, Hk·groups, X, Y), or to (B·Hk·groups, X, Y)
+ * The tensor (B, Hk, G, X, Y) that a reshape changed to (B, Hk·G, X, Y), or to (B·Hk·G, X, Y)
  * with or without an extent of 1 before; undefined for any other tensor.
  */
 function beforeMerge(draft: Writer, tensor: LogicalTensor): LogicalTensor | undefined {
   const source = beforeReshape(draft, tensor);
-  const [B, Hk, groups, ...rows] = source ? shapeOf(source) : [];
+  const [B, Hk, G, ...rows] = source ? shapeOf(source) : [];
   const lead = leadOf(tensor);
   const [batch, heads] = [1, ...lead].slice(-2);
-  const isMerged = lead.length <= 2 && heads === (batch === B ? 1 : B) * Hk * groups;
+  const isMerged = lead.length <= 2 && heads === (batch === B ? 1 : B) * Hk * G;
   return isMerged && rows.length === 2 && sameShape(rowsOf(tensor), rows) ? source : undefined;
 }
 

@@ -165,14 +165,16 @@ function requestOf(
 }
 
 /**
- * The keys from `left` before to `right` after the diagonal key `first + i` of query i; null is unbounded.
+ * The keys that each query sees: from `left` keys before to `right` keys after the diagonal key `first + i`
+ * of query i. A side that is null has no end.
  */
 interface Band {
   readonly left: number | null;
   readonly right: number | null;
   readonly first: number;
-  /** The last query's diagonal key is the last key if the diagonal starts here. */
+  /** The value of `first` for which the diagonal ends at the last query and the last key: Skv − Sq. */
   readonly last: number;
+  /** Whether a window must be aligned to the last keys, because each entry has its own number of keys. */
   readonly onlyLast: boolean;
 }
 
@@ -193,7 +195,7 @@ function windowOf(band: Band): Pick<AttentionRequest, 'left' | 'right' | 'align'
   return null;
 }
 
-/** A mask with everything outside a band hidden as well. */
+/** A mask that also hides the keys outside a band. */
 function maskOf(
   call: NodeCall,
   { left, right, first }: Band,

@@ -18,6 +18,7 @@ const upsample: OnnxOperator = call => {
   return resizeOperators.Resize(new NodeCall(call.node, 10, call, [x, scales]));
 };
 
+/** swish(x₀) · x₁. */
 const swiGlu: OnnxOperator = call => {
   const x = call.input(0);
   const gate = [swish(1)(call)].flat()[0];
