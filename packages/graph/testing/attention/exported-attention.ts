@@ -147,7 +147,8 @@ export const exportedAttention: Readonly<Record<string, Write>> = {
     const to = (x: string, type: number): string => w.op('Cast', [x], { to: { int: type } });
     const zero = to(times(w, scores(w), 0), 10);
     const hidden = w.op('Where', [padding(w), to(w.floats([Number.NEGATIVE_INFINITY]), 10), zero]);
-    const p = to(w.softmax(to(hidden, 1)), 10);
+    // The exporter casts the result of a softmax in f32 twice.
+    const p = to(to(to(w.softmax(to(hidden, 1)), 10), 1), 10);
     const guarded = w.op('Where', [w.op('IsNaN', [p]), to(w.floats([0]), 10), p]);
     return values(w, to(guarded, 1));
   },

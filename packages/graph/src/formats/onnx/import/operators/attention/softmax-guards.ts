@@ -25,11 +25,12 @@ function numberOf(draft: Draft, tensor: LogicalTensor | undefined): number {
   return node?.kind === 'Constant' ? Number(node.given.value) : NaN;
 }
 
-/**
- * The softmax that produces a tensor, perhaps before a cast to another float dtype; undefined if none does.
- */
+/** The softmax that produces a tensor, perhaps before casts between floats; undefined if none does. */
 function softmaxOf(draft: Draft, tensor: LogicalTensor): DraftNode | undefined {
-  const node = draft.producerOf(beforeFloatCast(draft, tensor) ?? tensor);
+  // A file may have more casts in a row than the stack has room for.
+  let source: LogicalTensor = tensor;
+  for (let next: LogicalTensor | undefined = tensor; next; next = beforeFloatCast(draft, next)) source = next;
+  const node = draft.producerOf(source);
   return node?.kind === 'SoftMax' ? node : undefined;
 }
 
