@@ -40,7 +40,7 @@ export function checkDesc({ dtype, shape, strides }: PartialDesc): TensorDesc {
     throw new InvalidDTypeError('dtype', `must be one of ${known}, got ${describeValue(dtype)}`);
   }
   if (!areCounts(shape)) {
-    const rule = `must be at most ${MAX_RANK} non-negative integers, got ${listText(shape)}`;
+    const rule = `must be a list of at most ${MAX_RANK} non-negative integers, got ${listText(shape)}`;
     throw new InvalidShapeError('shape', rule);
   }
   if (!Number.isSafeInteger(elementCount(shape))) {

@@ -52,8 +52,13 @@ describe('Tensor.from', () => {
       'INVALID_SHAPE',
       /^values has 1 elements, but shape \[2\] has 2/,
     ],
-    ['a negative extent', () => Tensor.zeros([-1]), 'INVALID_SHAPE', /^shape must be at most 64/],
-    ['a fractional extent', () => Tensor.zeros([1.5]), 'INVALID_SHAPE', /^shape must be at most 64/],
+    ['a negative extent', () => Tensor.zeros([-1]), 'INVALID_SHAPE', /^shape must be a list of at most 64/],
+    [
+      'a fractional extent',
+      () => Tensor.zeros([1.5]),
+      'INVALID_SHAPE',
+      /^shape must be a list of at most 64/,
+    ],
     [
       'strides of another rank',
       () => Tensor.zeros([2, 2], { strides: [1] }),
@@ -67,6 +72,7 @@ describe('Tensor.from', () => {
       /^dtype must be one of f32, .*, got "f64"$/,
     ],
     ['an extent alone', () => Tensor.zeros(3 as never), 'INVALID_SHAPE', /^shape .* got 3$/],
+    ['extents one by one', () => Tensor.zeros(2 as never, 3 as never), 'INVALID_SHAPE', /^shape .* got 2$/],
     ['no shape', () => Tensor.from([1], undefined as never), 'INVALID_SHAPE', /^shape .* got undefined$/],
     [
       'options that are none',

@@ -89,9 +89,9 @@ export class Tensor implements TensorDesc {
    * `OUT_OF_MEMORY`.
    */
   static zeros(shape: Shape, options: StorageOptions = {}): Tensor {
+    const { dtype = 'f32', strides } = options ?? {};
+    const desc = copiedDesc(checkDesc({ dtype, shape, strides })); // First, for calls such as zeros(2, 3).
     checkOptions('options', options, ['dtype', 'strides']);
-    const { dtype = 'f32', strides } = options;
-    const desc = copiedDesc(checkDesc({ dtype, shape, strides }));
     return new Tensor(allocate(dtype, elementsSpanned(desc)), desc, 0);
   }
 

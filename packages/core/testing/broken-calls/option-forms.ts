@@ -56,4 +56,9 @@ export const inputNameCalls: readonly BrokenCall[] = [
   input('dOut', /is not an input; the inputs are q, k, v, o, lse, .*dO/),
   input('query', /is not an input; the inputs are q, k, v/),
   input('dLse', /must be a tensor, got null/),
+  // A tensor instead of an object of tensors, as in `sdpaBackward(q, k, v)`.
+  value('inputs', /must be an object of tensors, as in { q, k, v }/, {
+    backward: true,
+    inputs: { dtype: 'f32' },
+  }),
 ];

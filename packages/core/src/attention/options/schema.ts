@@ -69,6 +69,11 @@ export function formsOf(names: readonly string[], form: OptionForm): OptionForms
  */
 export function checkCall(inputs: unknown, options: unknown, nearestName: NearestName | null): void {
   checkObject('inputs', inputs);
+  if ('dtype' in (inputs as object)) {
+    // The tensors were probably passed one by one.
+    const rule = `must be an object of tensors, as in { q, k, v }, got ${describeValue(inputs)}`;
+    throw new InvalidArgumentError('inputs', rule);
+  }
   for (const key of Object.keys(inputs as object)) checkName('input', key, inputNames, '', nearestName);
   checkForms('options', options, sdpaForms, nearestName, '');
 }
