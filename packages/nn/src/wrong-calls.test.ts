@@ -90,7 +90,11 @@ test.each<[string, () => unknown, string]>([
   ],
   // Generation.
   ['a text', () => generated('hello', { maxNewTokens: 1 }), 'prompts must be non-empty lists of tokens'],
-  ['a text as a prompt', () => generated(['hello'], { maxNewTokens: 1 }), 'from 0 to 10, got "h"'],
+  [
+    'a text as a prompt',
+    () => generated(['hello'], { maxNewTokens: 1 }),
+    'prompts must be lists of tokens: encode',
+  ],
   ['one prompt', () => generated([1, 2], { maxNewTokens: 1 }), 'prompts must be non-empty lists of tokens'],
   ['no length', () => generated([[1]], {}), 'maxNewTokens must be an integer ≥ 0, got undefined'],
   [
@@ -174,18 +178,26 @@ test.each<[string, () => unknown, string]>([
     'inputs.pixels must be left out for this model',
   ],
   // Labels.
-  ['no batch', () => trainer.step(any(undefined)), 'batch must be an object, got undefined'],
+  [
+    'no batch',
+    () => trainer.step(any(undefined)),
+    'batch must be an object of inputs, labels, got undefined',
+  ],
   ['no batches', () => trainer.step([]), 'batch must be at least one batch'],
   ['no labels', () => labelled(undefined), 'batch.labels must be an array of labels, or of rows of labels'],
   [
     'a misspelt label',
     () => trainer.evaluate(any({ ...batch, label: 1 })),
-    'label is not an option; the options',
+    'batch.label is not an option; the options',
   ],
   ['few labels', () => labelled([[1, 2]]), 'labels must have shape [1,3], got rows of length 2'],
   ['a large label', () => labelled([[1, 2, 11]]), 'labels must be integers from 0 to 10, or -100, got 11'],
   ['a label below 0', () => labelled([[1, 2, -1]]), 'labels must be integers from 0 to 10, or -100, got -1'],
-  ['gradients of a list', () => trainer.gradients(any([batch])), 'batch must be an object, got Array'],
+  [
+    'gradients of a list',
+    () => trainer.gradients(any([batch])),
+    'batch must be an object of inputs, labels, got Array',
+  ],
   // Trainers.
   [
     'no trainer options',
@@ -204,7 +216,7 @@ test.each<[string, () => unknown, string]>([
   ],
   ['no number as a rate', () => trains({ learningRate: Number.NaN }), 'or a function, got NaN'],
   ['a misspelt option', () => trains({ lr: 0.1 }), 'lr is not an option; the options are labelSmoothing,'],
-  ['another optimizer', () => trains({ optimizer: 'sgd' }), 'optimizer must be an object, got "sgd"'],
+  ['another optimizer', () => trains({ optimizer: 'sgd' }), 'optimizer must be an object of kind, maxNorm'],
   [
     'another kind',
     () => trains({ optimizer: { kind: 'adam' } }),
@@ -215,7 +227,11 @@ test.each<[string, () => unknown, string]>([
     () => trains({ optimizer: { betas: [0.9] } }),
     'optimizer.betas must be two numbers in [0, 1)',
   ],
-  ['a name of PyTorch', () => trains({ optimizer: { eps: 1e-8 } }), 'eps is not an option; the options are'],
+  [
+    'a name of PyTorch',
+    () => trains({ optimizer: { eps: 1e-8 } }),
+    'optimizer.eps is not an option; the options are',
+  ],
   [
     'the limit of a norm',
     () => trains({ optimizer: { maxNorm: -1 } }),
@@ -248,7 +264,7 @@ test.each<[string, () => unknown, string]>([
   [
     'a name of peft',
     () => trains({ lora: { ...lora, r: 8 } }),
-    'r is not an option; the options are rank, alpha',
+    'lora.r is not an option; the options are rank, alpha',
   ],
   ['half a configuration', () => trains({ lora: { rank: 2 } }), 'lora.alpha must be a number, got undefined'],
   ['no end', () => nn.train(trainer, [batch], any({})), 'steps must be an integer ≥ 1, got undefined'],
@@ -260,7 +276,7 @@ test.each<[string, () => unknown, string]>([
   [
     'evaluation',
     () => nn.train(trainer, [], any({ steps: 9, evaluation: [] })),
-    'evaluation must be an object, g',
+    'evaluation must be an object of batches, every',
   ],
   ['no batches', () => nn.train(trainer, any(batch), { steps: 9 }), 'batches must be iterable, got Object'],
   [

@@ -45,4 +45,10 @@ it('refuses an unknown option, and names the known options', () => {
   );
   expect(() => checkOptions('options', null, ['dtype'])).toThrow('options must be an object, got null');
   expect(() => checkOptions('options', { dtype: undefined }, ['dtype'])).not.toThrow();
+  expect(() => checkOptions('lora', { r: 8 }, ['rank', 'alpha'])).toThrow(
+    'lora.r is not an option; the options are rank, alpha',
+  );
+  expect(() => checkOptions('lora', 8, ['rank', 'alpha'])).toThrow(
+    'lora must be an object of rank, alpha, got 8',
+  );
 });

@@ -63,14 +63,17 @@ export function checkObject(argument: string, value: unknown, details = ''): voi
 
 /**
  * Checks that the options of a call are an object, and that all of them are known.
- * @param argument the parameter that holds the options.
+ * @param argument the parameter that holds the options; those of `options` are named alone.
  * @throws InvalidArgumentError naming the parameter, or the option that is not among `names`.
  */
 export function checkOptions(argument: string, options: unknown, names: readonly string[]): void {
-  checkObject(argument, options);
+  const isNested = argument !== 'options';
+  const known = names.join(', ');
+  checkObject(argument, options, isNested ? ` of ${known}` : '');
   for (const name of Object.keys(options as object)) {
     if (names.includes(name)) continue;
-    throw new InvalidArgumentError(name, `is not an option; the options are ${names.join(', ')}`);
+    const option = isNested ? `${argument}.${name}` : name;
+    throw new InvalidArgumentError(option, `is not an option; the options are ${known}`);
   }
 }
 

@@ -157,7 +157,7 @@ describe('Tensor.wrap', () => {
     [
       'no description',
       () => Tensor.wrap(new Float32Array(2), undefined as never),
-      /^desc must be an object, got undefined$/,
+      /^desc must be an object of dtype, shape, strides, offset, data, got undefined$/,
     ],
     [
       'no storage',

@@ -59,6 +59,6 @@ export const inputNameCalls: readonly BrokenCall[] = [
   // A tensor instead of an object of tensors, as in `sdpaBackward(q, k, v)`.
   value('inputs', /must be an object of tensors, as in { q, k, v }/, {
     backward: true,
-    inputs: { dtype: 'f32' },
+    inputs: { dtype: 'f32' } as object,
   }),
 ];

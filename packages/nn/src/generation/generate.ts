@@ -46,6 +46,8 @@ export async function* generateBatch<T extends TensorDesc>(
   const texts = Array.isArray(prompts) ? prompts.map(prompt => Array.from<number>(prompt ?? [])) : [];
   if (texts.length === 0 || texts.some(text => text.length === 0))
     throw new InvalidArgumentError('prompts', 'must be non-empty lists of tokens');
+  if (prompts.some(prompt => typeof prompt === 'string'))
+    throw new InvalidArgumentError('prompts', 'must be lists of tokens: encode texts with a tokenizer');
   for (const token of texts.flat()) checkIndex('tokens', token, vocabulary, '');
   if (maxNewTokens === 0) return;
   // The model does not read the last token.
