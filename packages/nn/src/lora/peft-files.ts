@@ -1,7 +1,7 @@
 import { encodeSafetensors, type Tensor, type TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LinearShape } from '../architectures/transformer/scope.ts';
-import { checkArgument } from '../checks/check-fields.ts';
+import { checkArgument, checkFields } from '../checks/check-fields.ts';
 import { hasMethod } from '../checks/rules.ts';
 import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
@@ -135,6 +135,7 @@ export function adapterShapes(
  * The files of an adapter in peft's format, by name: `adapter_config.json` and `adapter_model.safetensors`.
  * @param tensors the matrices on the host, by `LAYER.lora_A.weight` (r, in) and `LAYER.lora_B.weight` (out,
  * r).
+ * @throws InvalidArgumentError for an invalid configuration.
  */
 export function adapterFiles(
   config: LoraConfig,
@@ -149,16 +150,18 @@ export function adapterFiles(
     readonly taskType?: 'CAUSAL_LM' | null | undefined;
   },
 ): Readonly<Record<string, Uint8Array<ArrayBuffer>>> {
+  checkFields('config', config, loraRules);
+  const { rank, alpha, targets, dropout = 0, rankStabilised = false } = config;
   const json = {
     ...plainOptions,
     ...writtenOptions,
     fan_in_fan_out: transposed,
     task_type: taskType,
-    r: config.rank,
-    lora_alpha: config.alpha,
-    lora_dropout: config.dropout,
-    target_modules: config.targets,
-    use_rslora: config.rankStabilised,
+    r: rank,
+    lora_alpha: alpha,
+    lora_dropout: dropout,
+    target_modules: targets,
+    use_rslora: rankStabilised,
   };
   const ordered = Object.fromEntries(Object.entries(json).sort(([a], [b]) => (a < b ? -1 : 1)));
   const named = new Map([...tensors].map(([name, tensor]) => [PREFIX + name, tensor] as const));

@@ -5,8 +5,7 @@ import type { ModelDefinition, TraceLogits } from '../architectures/architecture
 import type { AutocastDType, Scope } from '../architectures/transformer/scope.ts';
 import { checkArgument, type FieldRules } from '../checks/check-fields.ts';
 import { hasMethod, oneOf, required } from '../checks/rules.ts';
-import type { AdapterWeights } from './adapter.ts';
-import { adapterOf } from './adapter.ts';
+import { type AdapterWeights, adapterOf, loraNames } from './adapter.ts';
 import { type Batch, batchTensors } from './batch.ts';
 import { bytesOf } from './bytes.ts';
 import { getOrInsertComputed } from './get-or-insert.ts';
@@ -56,10 +55,9 @@ export class Model<T extends TensorDesc = TensorDesc> {
   readonly traceLogits: TraceLogits;
   /** The dtype of the operands of linear layers and of attention, if it is not f32. */
   readonly autocast: AutocastDType | undefined;
-  /** The adapter that the model runs with. */
-  adapter: AdapterWeights<T> | null = null;
   /** Tensors that weights are views of, and where their memory is. */
   readonly #memory = new Map<T, Place>();
+  #adapter: AdapterWeights<T> | null = null;
   #isReleased = false;
   readonly #held = new Map<string, { release(): void }>();
 
@@ -80,6 +78,21 @@ export class Model<T extends TensorDesc = TensorDesc> {
     this.layers = layers;
     this.weights = weights;
     this.traceLogits = traceLogits;
+  }
+
+  /**
+   * The adapter that the model runs with, or null. An adapter with matrices of other layers is refused with
+   * InvalidArgumentError, and the model keeps the previous one.
+   */
+  get adapter(): AdapterWeights<T> | null {
+    return this.#adapter;
+  }
+
+  set adapter(adapter: AdapterWeights<T> | null) {
+    const known = new Set([...this.layers.linear.keys()].flatMap(loraNames));
+    if (adapter && !Object.keys(adapter.tensors ?? { '': 0 }).every(name => known.has(name)))
+      throw new InvalidArgumentError('adapter', 'must be null, or an adapter whose layers the model has');
+    this.#adapter = adapter;
   }
 
   /** The number of elements of all weights. */
