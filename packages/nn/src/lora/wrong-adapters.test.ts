@@ -14,7 +14,7 @@ test('a model refuses an adapter of layers that it does not have, and keeps the 
   for (const adapter of [Promise.resolve(previous), { config }, { config, tensors: others }]) {
     expect(() => {
       model.adapter = adapter as never;
-    }).toThrow('adapter must be null, or an adapter whose layers the model has');
+    }).toThrow("adapter must be an adapter of the model's layers");
     expect(model.adapter).toBe(previous);
   }
 });

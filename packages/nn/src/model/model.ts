@@ -91,7 +91,7 @@ export class Model<T extends TensorDesc = TensorDesc> {
   set adapter(adapter: AdapterWeights<T> | null) {
     const known = new Set([...this.layers.linear.keys()].flatMap(loraNames));
     if (adapter && !Object.keys(adapter.tensors ?? { '': 0 }).every(name => known.has(name)))
-      throw new InvalidArgumentError('adapter', 'must be null, or an adapter whose layers the model has');
+      throw new InvalidArgumentError('adapter', "must be an adapter of the model's layers");
     this.#adapter = adapter;
   }
 
