@@ -248,13 +248,9 @@ fn main(
   }
 
   let tile = tile_at(group / P.chunks);
-  let keys = vec2u(tile.w * 32u, min(P.Skv, (tile.w + 1u) * 32u));
+  let first = tile.w * 32u;
   let tx = lane % 8u;
   let ty = lane / 8u;
-  var acc0 = vec4f();
-  var acc1 = vec4f();
-  var acc2 = vec4f();
-  var acc3 = vec4f();
 
   for (var step = group % P.chunks; step < P.steps; step += P.chunks) {
     let i0 = (tile.z + step % P.steps_i) * 32u;
@@ -263,8 +259,7 @@ fn main(
     let h_v = h / P.group_v;
     let seq = sequence_at(tile.x + step / (P.steps_i * P.steps_h));
     let visible = key_range(seq, i0, i0 + 32u);
-    let first = max(keys.x, visible.x / 32u * 32u);
-    let last = min(keys.y, visible.y);
+    let keys = clamp(visible, vec2u(first), vec2u(first + 32u));
     // (lse, δ) of each row
     let i = i0 + ty * 4u;
     var row_rows = array(vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0), vec2f(3e38, 0.0));
@@ -273,7 +268,8 @@ fn main(
         row_rows[r] = workspace[P.workspace_base + row_at(seq, h, i + r)];
       }
     }
-    for (var j0 = first; j0 < last; j0 += 32u) {
+
+    for (var j0 = keys.x / 32u * 32u; j0 < keys.y; j0 += 32u) {
       // S = Q·Kᵀ, dP = dO·Vᵀ
       let full_tile = tile_inside(seq, i0, i0 + 32u, j0, j0 + 32u);
       var s0 = vec4f();
@@ -369,29 +365,37 @@ fn main(
         ds_vectors[b] = select(vec4f(), df * scored.slope, scored.visible);
       }
 
-      acc0 += df_vectors[0];
-      acc1 += df_vectors[1];
-      acc2 += df_vectors[2];
-      acc3 += df_vectors[3];
+      {
+        let at = (ty * 4u + 0u) * 32u + j - first + 0u;
+        let x = df_vectors[0];
+        for (var n = 0u; n < 4u; n++) {
+          sums[at + n] += x[n];
+        }
+      }
+      {
+        let at = (ty * 4u + 1u) * 32u + j - first + 0u;
+        let x = df_vectors[1];
+        for (var n = 0u; n < 4u; n++) {
+          sums[at + n] += x[n];
+        }
+      }
+      {
+        let at = (ty * 4u + 2u) * 32u + j - first + 0u;
+        let x = df_vectors[2];
+        for (var n = 0u; n < 4u; n++) {
+          sums[at + n] += x[n];
+        }
+      }
+      {
+        let at = (ty * 4u + 3u) * 32u + j - first + 0u;
+        let x = df_vectors[3];
+        for (var n = 0u; n < 4u; n++) {
+          sums[at + n] += x[n];
+        }
+      }
     }
   }
 
-  sums[(ty * 4u + 0u) * 32u + tx * 4u + 0u] = acc0[0];
-  sums[(ty * 4u + 0u) * 32u + tx * 4u + 1u] = acc0[1];
-  sums[(ty * 4u + 0u) * 32u + tx * 4u + 2u] = acc0[2];
-  sums[(ty * 4u + 0u) * 32u + tx * 4u + 3u] = acc0[3];
-  sums[(ty * 4u + 1u) * 32u + tx * 4u + 0u] = acc1[0];
-  sums[(ty * 4u + 1u) * 32u + tx * 4u + 1u] = acc1[1];
-  sums[(ty * 4u + 1u) * 32u + tx * 4u + 2u] = acc1[2];
-  sums[(ty * 4u + 1u) * 32u + tx * 4u + 3u] = acc1[3];
-  sums[(ty * 4u + 2u) * 32u + tx * 4u + 0u] = acc2[0];
-  sums[(ty * 4u + 2u) * 32u + tx * 4u + 1u] = acc2[1];
-  sums[(ty * 4u + 2u) * 32u + tx * 4u + 2u] = acc2[2];
-  sums[(ty * 4u + 2u) * 32u + tx * 4u + 3u] = acc2[3];
-  sums[(ty * 4u + 3u) * 32u + tx * 4u + 0u] = acc3[0];
-  sums[(ty * 4u + 3u) * 32u + tx * 4u + 1u] = acc3[1];
-  sums[(ty * 4u + 3u) * 32u + tx * 4u + 2u] = acc3[2];
-  sums[(ty * 4u + 3u) * 32u + tx * 4u + 3u] = acc3[3];
   workgroupBarrier();
   for (var n = lane; n < 1024u; n += 64u) {
     let row = n / 32u;
@@ -404,7 +408,7 @@ fn main(
     }
     let i = tile.z * 32u + row;
     let j = tile.w * 32u + col;
-    if (i < P.Sq && j < P.Skv) {
+    if (i < max(P.Sq, 1u) && j < max(P.Skv, 1u)) {
       dbias_store(tile.x * P.dbias_sb + tile.y * P.dbias_sh + i * P.dbias_si + j * P.dbias_sj, sum);
     }
   }

@@ -3,6 +3,7 @@ import type { InSegments } from '../../codegen/binding-limits/segments.ts';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { OperandAccess } from '../layout/operand.ts';
 import type { PagePart } from '../layout/pages.ts';
 import type { KernelOperands } from '../layout/sequence.ts';
@@ -60,11 +61,14 @@ export interface DropoutTools {
   maskKernel(problem: AttentionProblem): KernelSpec;
 }
 
-/** Makes the kernels of gradients that are sums over many scores or rows. */
+/**
+ * Makes the kernels of gradients that are sums over many scores or rows. They may run on the tile of dQ, if
+ * the device has room for it and for the sums.
+ */
 export interface SumTools {
-  kernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[];
+  kernels(problem: BackwardProblem, config: TileConfig, capabilities: Capabilities): KernelSpec[];
   /** The number of vectors that these kernels use in the region `partialSums` of the workspace. */
-  vectors(problem: BackwardProblem): number;
+  vectors(problem: BackwardProblem, tile: Tile, capabilities: Capabilities): number;
 }
 
 /**

@@ -11,8 +11,10 @@ import { expectAgreement, expectSameBits } from '../../../testing/attention/expe
 import { callersDevice } from '../../../testing/device/device-buffers.ts';
 import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
+import { guaranteedCapabilities } from '../../device/capabilities/capabilities.ts';
 import { checkSupport, createContext, sdpaVjp } from '../../index.ts';
 import { backwardTensors } from '../plan/tensors.ts';
+import { defaultTile } from '../tiles/tile-table.ts';
 
 const { add, load, mul, sub } = e;
 const [B, H, S, D] = [2, 4, 70, 8];
@@ -174,7 +176,8 @@ describe('the tables in which gradients are summed', () => {
   test('take at most 32 MiB, or as much as the captured tensors if they are larger', () => {
     const bytes = (elements: number): number => {
       const problem = planned(elements);
-      return 8 * backwardTensors(problem, allTools).spans['workspace.sums'];
+      const { spans } = backwardTensors(problem, allTools, defaultTile, guaranteedCapabilities);
+      return 8 * spans['workspace.sums'];
     };
     expect(bytes(2)).toBe(256 * 8);
     expect(bytes(2 ** 20)).toBe(2 ** 25);

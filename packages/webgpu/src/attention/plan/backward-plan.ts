@@ -1,5 +1,6 @@
 import { type BackwardProblem, elementCount, elementsSpanned, type OperandDesc } from '@tilewise/core';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import { backwardAmaxes } from '../config/fp8-steps.ts';
 import type { KernelConfig } from '../config/kernel-config.ts';
 import { deltaKernel } from '../kernels/backward/delta.ts';
@@ -17,23 +18,27 @@ export function backwardPlan(
 ): AttentionPlan {
   const { tools } = on;
   const { fp8, mxfp8 } = tools;
-  const tensors = backwardTensors(problem, tools);
+  const { capabilities } = on.target;
+  const tensors = backwardTensors(problem, tools, tiles.dq, capabilities);
   const maker = kernelMaker(on, tensors);
   const first = [
     ...(fp8 ? fp8.clearAmaxKernels(backwardAmaxes(problem)) : []),
-    maker.make(own => deltaKernel(problem, own, on.target.capabilities)),
+    maker.make(own => deltaKernel(problem, own, capabilities)),
   ];
   const dequantised = mxfp8?.dequantisedBackward(problem);
   if (!mxfp8 || !dequantised)
-    return { ...tensors, kernels: [...first, ...gradientKernels(problem, maker, tiles)] };
-  const inWorkspace = kernelMaker({ ...on, unaligned: new Set() }, backwardTensors(dequantised, tools));
+    return { ...tensors, kernels: [...first, ...gradientKernels(problem, maker, tiles, capabilities)] };
   const inBlocks = { dq: defaultTile, dkdv: defaultTile };
+  const inWorkspace = kernelMaker(
+    { ...on, unaligned: new Set() },
+    backwardTensors(dequantised, tools, defaultTile, capabilities),
+  );
   return {
     ...tensors,
     kernels: [
       ...first,
       ...mxfp8.dequantiseKernels(problem.forward, 'backward', maker.config),
-      ...gradientKernels(dequantised, inWorkspace, inBlocks).map(mxfp8.onWorkspace),
+      ...gradientKernels(dequantised, inWorkspace, inBlocks, capabilities).map(mxfp8.onWorkspace),
     ],
   };
 }
@@ -43,13 +48,14 @@ function gradientKernels(
   problem: BackwardProblem,
   { config, make }: KernelMaker,
   tiles: BackwardTiles,
+  capabilities: Capabilities,
 ): KernelSpec[] {
   const wanted = new Set(problem.gradients);
   const kernels = keyGradientKernels(problem, { config, make }, tiles);
   if (wanted.has('dq')) kernels.push(make(own => dqKernel(problem, problem.dq, { ...own, tile: tiles.dq })));
   const { inputGradients, captureGradients } = config.tools;
   for (const tools of [inputGradients, captureGradients])
-    if (tools) kernels.push(...tools.kernels(problem, config));
+    if (tools) kernels.push(...tools.kernels(problem, { ...config, tile: tiles.dq }, capabilities));
   return kernels;
 }
 

@@ -10,12 +10,14 @@ import {
   rowsFootprint,
 } from '@tilewise/core';
 import type { TensorSizes } from '../../codegen/kernel-spec.ts';
+import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import { fp8ListLength } from '../config/fp8-steps.ts';
 import type { KernelTools } from '../config/kernel-config.ts';
 import { captureGradient } from '../config/tensor-names.ts';
 import { partialSums } from '../kernels/backward/partial-sums.ts';
 import { type ForwardShape, workspaceVectors } from '../kernels/forward/forward-shape.ts';
 import { partialVectors } from '../kernels/forward/partials.ts';
+import type { Tile } from '../tiles/tile.ts';
 
 /** The tensors of a plan, by the names under which kernels bind them. */
 export interface PlanTensors extends TensorSizes {
@@ -68,8 +70,16 @@ export const forwardTensors = (
     footprint: rowsFootprint(problem, shape.parts * partialVectors(problem.Dv)),
   });
 
-/** The tensors of backward. The workspace holds two floats for each row, then the partial sums of kernels. */
-export function backwardTensors(problem: BackwardProblem, tools: KernelTools): PlanTensors {
+/**
+ * The tensors of backward. The workspace holds two floats for each row, then the partial sums of kernels.
+ * @param dq the tile of dQ.
+ */
+export function backwardTensors(
+  problem: BackwardProblem,
+  tools: KernelTools,
+  dq: Tile,
+  capabilities: Capabilities,
+): PlanTensors {
   const { forward } = problem;
   const gradients = Object.entries(forward.captures).map(([name, { shape }]) => [
     captureGradient(name),
@@ -83,7 +93,9 @@ export function backwardTensors(problem: BackwardProblem, tools: KernelTools): P
     { span, footprint: rowsFootprint(forward) },
     {
       [partialSums]: Math.max(
-        ...[tools.captureGradients, tools.inputGradients].map(sums => sums?.vectors(problem) ?? 0),
+        ...[tools.captureGradients, tools.inputGradients].map(
+          sums => sums?.vectors(problem, dq, capabilities) ?? 0,
+        ),
       ),
       ...Object.fromEntries(gradients),
     },

@@ -122,7 +122,7 @@ export const manyQueriesTile = (problem: AttentionProblem, target: TileTarget): 
   ownTile('forward', problem, [problem.q, problem.k, problem.v], target) ??
   forwardTileFor(problem.Sq, problem.Dv);
 
-/** The tiles of dQ and of dK/dV. The other backward kernels use `defaultTile`. */
+/** The tiles of dQ and of dK/dV. */
 export type BackwardTiles = Readonly<Record<'dq' | 'dkdv', Tile>>;
 
 export function backwardTiles({ forward, dO }: BackwardProblem, target: TileTarget): BackwardTiles {

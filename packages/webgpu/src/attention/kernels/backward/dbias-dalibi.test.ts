@@ -1,7 +1,10 @@
+import { normalise } from '@tilewise/core';
 import { describe, test } from 'vitest';
 import { exactResults, gpuResults, normal } from '../../../../testing/attention/attention-call.ts';
 import { expectAgreement, expectSameBits } from '../../../../testing/attention/expect-agreement.ts';
 import { sharedContext } from '../../../../testing/device/shared-context.ts';
+import { createContext } from '../../../index.ts';
+import { subgroupTile, workgroupTile } from '../../../subpaths/tiles.ts';
 
 // Two sequences of four heads and three tiles of queries, all of which contribute to each sum.
 const [B, H, S, D] = [2, 4, 70, 8];
@@ -11,6 +14,14 @@ const tensors = {
   v: normal([B, 2, S, D], 3),
   dO: normal([B, H, S, D], 4),
 };
+
+const options = { causal: 'bottom-right', window: { left: 50 }, gradients: ['dbias'] } as const;
+const { problem } = normalise(tensors, options);
+const tiles = [
+  workgroupTile({ tx: 2, ty: 3, headDimChunk: 4, rows: 8, cols: 2, prefetch: true }),
+  subgroupTile({ stationary: 'queries', lanes: 8, group: 4 }),
+  subgroupTile({ stationary: 'queries', lanes: 16, group: 8, rows: 8 }),
+];
 
 describe('sums over many scores', () => {
   test.each([
@@ -25,6 +36,23 @@ describe('sums over many scores', () => {
     const call = { ...tensors, options };
     const exact = exactResults(call);
     expectAgreement(await gpuResults(await sharedContext(), call, exact), exact);
+  });
+
+  test.each(tiles)('dbias on the tile $shape', async tile => {
+    const { device, capabilities } = await sharedContext();
+    if (tile.unsupported('dq', problem, capabilities) !== null) return;
+    const ctx = await createContext({ device, tiles: () => ({ dq: tile }) });
+    for (const shape of [
+      [S, S],
+      [H, 1, S],
+      [B, 1, S, 1],
+      [H, 1, 1],
+    ]) {
+      const call = { ...tensors, options: { ...options, bias: normal(shape, 5) } };
+      const exact = exactResults(call);
+      expectAgreement(await gpuResults(ctx, call, exact), exact);
+    }
+    ctx.destroy();
   });
 
   test('dAlibi, of sequences of several lengths', async () => {

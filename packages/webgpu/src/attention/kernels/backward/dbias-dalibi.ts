@@ -3,10 +3,9 @@ import { elementStore } from '../../../codegen/formats/element-store.ts';
 import { invocationIndex, invocations, type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { KernelConfig } from '../../config/kernel-config.ts';
-import { tileSize } from '../../tiles/tile.ts';
+import type { TileConfig } from '../../config/kernel-config.ts';
+import { type Tile, tileSize } from '../../tiles/tile.ts';
 import { keyHeads } from '../../tiles/tile-operands.ts';
-import { defaultTile } from '../../tiles/tile-table.ts';
 import { gradientTile } from './gradient-tile.ts';
 import { partialSumsPart } from './partial-sums.ts';
 import {
@@ -25,14 +24,14 @@ interface ScoreInput {
   readonly name: 'dbias' | 'dAlibi';
   readonly dtype: DType;
   readonly shape: readonly number[];
-  readonly share: (i: string) => string | null;
+  readonly share: (i: string, j: string) => string | null;
 }
 
 /**
  * The kernels of the requested gradients: dBias is dS summed over the dimensions along which the bias is
  * broadcast, and dAlibi[h] = Σ −|i + diagonal − j| · dS.
  */
-export function scoreInputGradientKernels(problem: BackwardProblem, config: KernelConfig): KernelSpec[] {
+export function scoreInputGradientKernels(problem: BackwardProblem, config: TileConfig): KernelSpec[] {
   return inputsOf(problem)
     .filter(({ name }) => problem.gradients.includes(name))
     .flatMap(input => scoreInputKernels(problem, config, input));
@@ -47,7 +46,8 @@ function inputsOf({ forward: { bias, alibi, Hq } }: BackwardProblem): ScoreInput
             name: 'dAlibi',
             dtype: 'f32',
             shape: [Hq, 1, 1],
-            share: (i: string) => `-vec4f(abs(vec4i(i32(${i}) + seq.diagonal - i32(j)) - vec4i(0, 1, 2, 3)))`,
+            share: (i: string, j: string) =>
+              `-vec4f(abs(vec4i(i32(${i}) + seq.diagonal - i32(${j})) - vec4i(0, 1, 2, 3)))`,
           } as const,
         ]
       : []),
@@ -55,14 +55,14 @@ function inputsOf({ forward: { bias, alibi, Hq } }: BackwardProblem): ScoreInput
 }
 
 /** The largest number of vectors that the sums of a problem use in `workspace.sums` at a time. */
-export function scoreInputVectors(problem: BackwardProblem): number {
-  const vectors = inputsOf(problem).map(({ shape }) => partialSumVectors(sumDivision(problem, shape)));
+export function scoreInputVectors(problem: BackwardProblem, tile: Tile): number {
+  const vectors = inputsOf(problem).map(({ shape }) => partialSumVectors(sumDivision(problem, tile, shape)));
   return Math.max(0, ...vectors);
 }
 
 /** The kernel that computes the sums and, if several workgroups share a tile, one that adds their sums. */
-function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input: ScoreInput): KernelSpec[] {
-  const division = sumDivision(problem, input.shape);
+function scoreInputKernels(problem: BackwardProblem, config: TileConfig, input: ScoreInput): KernelSpec[] {
+  const division = sumDivision(problem, config.tile, input.shape);
   const coordinates = tileCoordinates(input.name, division, input.shape);
   const { chunks, tiles } = division;
   const isEmpty = input.shape.includes(0) || elementCount(tiles) === 0;
@@ -78,31 +78,49 @@ function scoreInputKernels(problem: BackwardProblem, config: KernelConfig, input
  */
 function sumKernel(
   problem: BackwardProblem,
-  config: KernelConfig,
+  config: TileConfig,
   { name, dtype, share }: ScoreInput,
   division: SumDivision,
   coordinates: ShaderPart,
 ): KernelSpec {
-  const tile = defaultTile;
+  const { grid, backend } = config.tile;
   const { tiles, steps, chunks } = division;
   const [, , keepI, keepJ] = division.kept;
-  const { rows, cols, lanes } = tileSize(tile.grid);
+  const { rows, lanes } = tileSize(grid);
   const isShared = chunks > 1;
-  const gradient = gradientTile(
-    problem,
-    { ...config, tile },
-    { weight: false, ds: true, df: true, writesWorkspace: isShared },
+  const gradient = gradientTile(problem, config, {
+    ...{ weight: false, ds: true, df: true, writesWorkspace: isShared },
+  });
+  const term = (r: number, c: number): string => {
+    const factor = share(`(i + ${r}u)`, `(j + ${4 * c}u)`);
+    return `${gradient.vectors.of('df', r * grid.cols + c)}${factor ? ` * (${factor})` : ''}`;
+  };
+  const ownRows = keepI ? grid.rows : 1;
+  const width = keepJ ? division.cols : grid.tx;
+  /**
+   * The sum of the lane's terms that belong to its row `r` of the result and, if keys are kept, its vec4 `c`.
+   */
+  const own = (r: number, c: number): string =>
+    repeat(keepI ? 1 : grid.rows, m => repeat(keepJ ? 1 : grid.cols, n => term(r + m, c + n), ' + '), ' + ');
+  const added = repeat(ownRows, r =>
+    keepJ
+      ? repeat(
+          grid.cols,
+          c => `{
+      let at = (ty * ${ownRows}u + ${r}u) * ${width}u + j - first + ${4 * c}u;
+      let x = ${own(r, c)};
+      for (var n = 0u; n < 4u; n++) {
+        sums[at + n] += x[n];
+      }
+    }`,
+        )
+      : `sums[(ty * ${ownRows}u + ${r}u) * ${width}u + tx] += dot(${own(r, 0)}, vec4f(1.0));`,
   );
-  const stored = isShared
-    ? `partial_sums[P.partial_sums_base + group * ${division.rows * division.cols}u + n] = vec2f(sum, 0.0);`
-    : storeElement(name, division, 'sum');
 
   const body = `
   let tile = tile_at(group / P.chunks);
-  let keys = ${keepJ ? `vec2u(tile.w * ${cols}u, min(P.Skv, (tile.w + 1u) * ${cols}u))` : 'vec2u(0u, P.Skv)'};
-  let tx = lane % ${tile.grid.tx}u;
-  let ty = lane / ${tile.grid.tx}u;
-  ${repeat(4, r => `var acc${r} = vec4f();`)}
+  let first = tile.w * ${division.cols}u;
+  ${backend.lane}
 
   for (var step = group % P.chunks; step < P.steps; step += P.chunks) {
     let i0 = (tile.z + step % P.steps_i) * ${rows}u;
@@ -110,31 +128,27 @@ function sumKernel(
     ${keyHeads}
     ${gradient.sequence('tile.x + step / (P.steps_i * P.steps_h)')}
     let visible = key_range(seq, i0, i0 + ${rows}u);
-    let first = max(keys.x, visible.x / ${cols}u * ${cols}u);
-    let last = min(keys.y, visible.y);
+    let keys = ${keepJ ? `clamp(visible, vec2u(first), vec2u(first + ${division.cols}u))` : 'visible'};
     ${gradient.loadRowValues}
-    for (var j0 = first; j0 < last; j0 += ${cols}u) {
-    ${gradient.skip}
-    ${gradient.compute()}
-    ${repeat(4, r => {
-      const factor = share(`(i + ${r}u)`);
-      return `acc${r} += ${gradient.vectors.of('df', r)}${factor ? ` * (${factor})` : ''};`;
-    })}
-    }
+    ${gradient.loadStationary}
+    ${gradient.loop('j0', 'keys', [], { after: added })}
   }
 
-  ${repeat(4, r => repeat(4, c => `sums[(ty * 4u + ${r}u) * ${cols}u + tx * 4u + ${c}u] = acc${r}[${c}];`))}
   workgroupBarrier();
   for (var n = lane; n < ${division.rows * division.cols}u; n += ${lanes}u) {
     let row = n / ${division.cols}u;
     let col = n % ${division.cols}u;
     var sum = 0.0;
-    for (var r = 0u; r < ${rows / division.rows}u; r++) {
-      for (var c = 0u; c < ${cols / division.cols}u; c++) {
-        sum += sums[(row + r) * ${cols}u + col + c];
+    for (var r = 0u; r < ${keepI ? 1 : grid.ty}u; r++) {
+      for (var c = 0u; c < ${keepJ ? 1 : grid.tx}u; c++) {
+        sum += sums[(row + r) * ${width}u + col + c];
       }
     }
-    ${stored}
+    ${
+      isShared
+        ? `partial_sums[P.partial_sums_base + group * ${division.rows * division.cols}u + n] = vec2f(sum, 0.0);`
+        : storeElement(name, division)
+    }
   }`;
 
   const [tilesB, tilesH, tilesI, tilesJ] = tiles;
@@ -154,7 +168,7 @@ function sumKernel(
       coordinates,
       isShared ? partialSumsPart('read_write') : elementStore(name, dtype),
     ],
-    declarations: `var<workgroup> sums: array<f32, ${rows * cols}>;`,
+    declarations: `var<workgroup> sums: array<f32, ${ownRows * grid.ty * width}>;`,
     body,
   });
 }
@@ -179,7 +193,7 @@ function chunksKernel(
     for (var chunk = 0u; chunk < P.chunks; chunk++) {
       sum += partial_sums[P.partial_sums_base + (number * P.chunks + chunk) * ${size}u + at % ${size}u].x;
     }
-    ${storeElement(name, division, 'sum')}
+    ${storeElement(name, division)}
   }`;
   return kernelSpec({
     name: `attention ${name} sum`,

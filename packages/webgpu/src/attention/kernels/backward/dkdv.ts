@@ -63,7 +63,7 @@ export function dkdvKernel(problem: BackwardProblem, results: KeyGradients, conf
   for (var h = head * heads_per_group; h < (head + 1u) * heads_per_group; h++) {
   ${keyHeads}
   ${gradient.loadStationary}
-  ${gradient.loop('i0', 'queries', sums, gradient.loadRowValues)}
+  ${gradient.loop('i0', 'queries', sums, { before: gradient.loadRowValues })}
   }
   ${sums.map(({ into, result }) => storeRows(backend, into, result, x => gradient.stored(into, x))).join('\n')}
   ${gradient.finish}`;

@@ -30,14 +30,14 @@ export interface GradientTile {
   /** Statements before `loop`. */
   readonly loadStationary: string;
   /**
-   * Statements that loop over the tiles of a range of rows, and add to sums. `before`: statements before the
-   * products of a tile.
+   * Statements that loop over the tiles of a range of rows, and add to sums. `before` and `after`: statements
+   * before the products of a tile, and after its sums.
    */
   loop(
     variable: TileLoop['variable'],
     range: string,
     sums: readonly AccumulateGemm[],
-    before?: string,
+    others?: { readonly before?: string; readonly after?: string },
   ): string;
   /** Statements that declare `i`, the first of this lane's queries, and their row values. */
   readonly loadRowValues: string;
@@ -167,7 +167,7 @@ export function gradientTile(
     skip,
     sequence: reads.sequence,
     loadStationary: backend.loadStationary(products, summed),
-    loop: (variable, range, sums, before = '') =>
+    loop: (variable, range, sums, { before = '', after = '' } = {}) =>
       backend.loop(
         {
           ...{ variable, range, size: variable === 'i0' ? rows : cols },
@@ -177,8 +177,13 @@ export function gradientTile(
     ${before}
     ${compute(full, sums)}
 
-    // ${variable === 'i0' ? 'dV += Pᵀ·dO, dK += dSᵀ·Q' : 'dQ += dS·K'}
-    ${backend.accumulate(products, sums)}`,
+    ${
+      sums.length > 0
+        ? `// ${variable === 'i0' ? 'dV += Pᵀ·dO, dK += dSᵀ·Q' : 'dQ += dS·K'}
+    ${backend.accumulate(products, sums)}`
+        : ''
+    }
+    ${after}`,
         },
         products,
         sums,

@@ -1,12 +1,17 @@
 import type { SumTools } from '../../config/kernel-config.ts';
 import { scoreInputGradientKernels, scoreInputVectors } from './dbias-dalibi.ts';
 import { dsinkKernel } from './dsink.ts';
+import { sumTile } from './sum-division.ts';
 
 /** The kernels of the gradients of bias, ALiBi slopes and sinks. */
 export const inputGradientTools: SumTools = {
-  kernels: (problem, config) => [
-    ...scoreInputGradientKernels(problem, config),
+  kernels: (problem, config, capabilities) => [
+    ...scoreInputGradientKernels(problem, {
+      ...config,
+      tile: sumTile(config.tile, problem.forward, capabilities),
+    }),
     ...(problem.gradients.includes('dsink') ? [dsinkKernel(problem, config)] : []),
   ],
-  vectors: scoreInputVectors,
+  vectors: (problem, dq, capabilities) =>
+    scoreInputVectors(problem, sumTile(dq, problem.forward, capabilities)),
 };

@@ -1,6 +1,7 @@
-import { type BackwardProblem, contiguousStrides, elementCount } from '@tilewise/core';
+import { type AttentionProblem, type BackwardProblem, contiguousStrides, elementCount } from '@tilewise/core';
 import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
-import { tileSize } from '../../tiles/tile.ts';
+import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
+import { type Tile, tileSize } from '../../tiles/tile.ts';
 import { defaultTile } from '../../tiles/tile-table.ts';
 
 /** How sums over scores, which give a tensor that broadcasts to the scores, are divided among workgroups. */
@@ -33,20 +34,37 @@ const stepsPerGroup = 4;
 /** The maximum memory for partial sums, in vectors of 8 bytes. */
 const maxVectors = 2 ** 22;
 
+/**
+ * The number of keys for which a workgroup loads its queries: those of some tiles, because the lanes of a
+ * subgroup tile load their queries from storage.
+ */
+function keysPerQueries({ grid, shape: { kind } }: Tile): number {
+  const { cols } = tileSize(grid);
+  return kind === 'subgroup' ? cols * Math.ceil(32 / cols) : cols;
+}
+
+/** The tile of sums over scores: that of dQ, if the device has room for it and for the sums. */
+export function sumTile(dq: Tile, forward: AttentionProblem, capabilities: Capabilities): Tile {
+  const bytes = dq.workgroupMemory('dq', forward) + 4 * tileSize(dq.grid).rows * keysPerQueries(dq);
+  const fits = bytes <= capabilities.maxComputeWorkgroupStorageSize;
+  return fits && dq.shape.kind !== 'matrix' ? dq : defaultTile;
+}
+
 /** @param shape the shape of the result. */
 export function sumDivision(
   { forward: { B, Hq, Sq, Skv } }: BackwardProblem,
+  tile: Tile,
   shape: readonly number[],
 ): SumDivision {
   const lead = 4 - shape.length;
   const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
   const [keepB, keepH, keepI, keepJ] = kept;
-  const tile = tileSize(defaultTile.grid);
-  const [tilesI, tilesJ] = [Math.ceil(Sq / tile.rows), Math.ceil(Skv / tile.cols)];
+  const [queries, keys] = [tileSize(tile.grid).rows, keysPerQueries(tile)];
+  const [tilesI, tilesJ] = [Math.ceil(Sq / queries), Math.ceil(Skv / keys)];
   const tiles = [keepB ? B : 1, keepH ? Hq : 1, keepI ? tilesI : 1, keepJ ? tilesJ : 1] as const;
   const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;
-  const rows = keepI ? tile.rows : 1;
-  const cols = keepJ ? tile.cols : 1;
+  const rows = keepI ? queries : 1;
+  const cols = keepJ ? keys : 1;
   const groups = elementCount(tiles);
   const room = maxVectors / (groups * rows * cols);
   const chunks = Math.floor(Math.min(elementCount(steps) / stepsPerGroup, manyGroups / groups, room)) || 1;
@@ -82,14 +100,13 @@ fn tile_at(number: u32) -> vec4u {
 }
 
 /**
- * Statements that store the element in row `row` and column `col` of the tile at the coordinates `tile`, if
- * the element exists.
+ * Statements that store `sum` as the element in row `row` and column `col` of the tile at the coordinates
+ * `tile`, if the element exists. The only element along a dimension that is summed over exists in any case.
  */
-export function storeElement(name: string, { kept, rows, cols }: SumDivision, sum: string): string {
-  const [, , keepI, keepJ] = kept;
+export function storeElement(name: string, { rows, cols }: SumDivision): string {
   return `let i = tile.z * ${rows}u + row;
     let j = tile.w * ${cols}u + col;
-    if (${keepI ? 'i < P.Sq' : 'true'} && ${keepJ ? 'j < P.Skv' : 'true'}) {
-      ${name}_store(tile.x * P.${name}_sb + tile.y * P.${name}_sh + i * P.${name}_si + j * P.${name}_sj, ${sum});
+    if (i < max(P.Sq, 1u) && j < max(P.Skv, 1u)) {
+      ${name}_store(tile.x * P.${name}_sb + tile.y * P.${name}_sh + i * P.${name}_si + j * P.${name}_sj, sum);
     }`;
 }
