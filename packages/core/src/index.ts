@@ -49,7 +49,6 @@ export { type DTypeTraits, dtypeTraits } from './tensor/dtype/dtype-traits.ts';
 export { bfloat16, type FloatFormat, float8e4m3, float8e5m2, float16 } from './tensor/dtype/float-format.ts';
 export * from './tensor/dtype/float-layout.ts';
 export { type HostArray, isHostArray, numberAt } from './tensor/host-array.ts';
-export { reshapedStrides } from './tensor/reshape.ts';
 export { encodeSafetensors, type NamedTensors, writeSafetensors } from './tensor/safetensors.ts';
 export type { Shape, StridedShape, Strides } from './tensor/shape.ts';
 export {
@@ -70,3 +69,4 @@ export {
   type PartialDesc,
   type TensorDesc,
 } from './tensor/tensor-desc.ts';
+export { reshapedStrides } from './tensor/views.ts';

@@ -12,7 +12,6 @@ import { copyStrided } from './copy-strided.ts';
 import { decodeArray, encodeArray } from './dtype/convert.ts';
 import { type DType, dtypeInfo, type TypedArray } from './dtype/dtype.ts';
 import type { Overflow } from './dtype/float-layout.ts';
-import { reshapedStrides } from './reshape.ts';
 import {
   contiguousStrides,
   elementCount,
@@ -22,6 +21,7 @@ import {
   type Strides,
 } from './shape.ts';
 import { checkDesc, copiedDesc, listText, type PartialDesc, type TensorDesc } from './tensor-desc.ts';
+import { expandedStrides, reshapedStrides } from './views.ts';
 
 export type { TensorDesc } from './tensor-desc.ts';
 
@@ -234,19 +234,7 @@ export class Tensor implements TensorDesc {
    */
   expand(shape: Shape): Tensor {
     checkDesc({ dtype: this.dtype, shape });
-    const lead = shape.length - this.rank;
-    if (lead < 0) {
-      throw new InvalidShapeError('shape', `[${shape}] has fewer dimensions than [${this.shape}]`);
-    }
-    // `map` of a typed array would store the strides in its own type.
-    const strides = Array.from(shape, (n, d) => {
-      const own = d < lead ? 1 : this.shape[d - lead];
-      if (own !== n && own !== 1) {
-        throw new InvalidShapeError('shape', `[${shape}] is not a broadcast of [${this.shape}]`);
-      }
-      return own === n && d >= lead ? this.strides[d - lead] : 0;
-    });
-    return this.#view([...shape], strides);
+    return this.#view([...shape], expandedStrides(this.shape, this.strides, shape));
   }
 
   /**

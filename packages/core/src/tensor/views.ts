@@ -2,6 +2,26 @@ import { InvalidShapeError } from '../errors.ts';
 import { contiguousStrides, elementCount, type Shape, type Strides } from './shape.ts';
 
 /**
+ * The strides with which `target` shows the elements of `shape`, broadcast along size-1 and missing leading
+ * dimensions with stride 0.
+ * @throws InvalidShapeError for any other target.
+ */
+export function expandedStrides(shape: Shape, strides: Strides, target: Shape): number[] {
+  const lead = target.length - shape.length;
+  if (lead < 0) {
+    throw new InvalidShapeError('shape', `[${target}] has fewer dimensions than [${shape}]`);
+  }
+  // `map` of a typed array would store the strides in its own type.
+  return Array.from(target, (n, d) => {
+    const own = d < lead ? 1 : shape[d - lead];
+    if (own !== n && own !== 1) {
+      throw new InvalidShapeError('shape', `[${target}] is not a broadcast of [${shape}]`);
+    }
+    return own === n && d >= lead ? strides[d - lead] : 0;
+  });
+}
+
+/**
  * The strides with which `target` shows the elements of `shape`, both in row-major order, without moving
  * them.
  * @throws InvalidShapeError if the element counts differ, or if dimensions that would merge are not
