@@ -1,15 +1,20 @@
 export type { DropoutSchemeName, U64 as U64Words } from '@tilewise/philox';
-export { CallTree } from './attention/call-tree.ts';
+export { CallTree } from './attention/call/call-tree.ts';
+export {
+  normalise,
+  normaliseBackward,
+  normaliseBackwardCall,
+  normaliseCall,
+} from './attention/call/normalise.ts';
+export { type Fp8Readers, fp8Readers, type OptionReaders } from './attention/call/option-readers.ts';
 export { type Cost, cost, type Work } from './attention/cost.ts';
 export type { VisibilityOperands } from './attention/host/visibility.ts';
 export { checkPartials, mergePartials, type PartialAttention } from './attention/merge-partials.ts';
-export { normalise, normaliseBackward, normaliseBackwardCall, normaliseCall } from './attention/normalise.ts';
 export { checkLayout } from './attention/operands/check-layout.ts';
 export { fp8OperandTable, mxfp8OperandTable, mxfp8Shape } from './attention/operands/fp8-table.ts';
 export { operandLayout, rowsFootprint } from './attention/operands/layouts.ts';
 export type * from './attention/operands/operand.ts';
 export { operandLayouts, operandTable, raggedNames, sideOf } from './attention/operands/table.ts';
-export { type Fp8Readers, fp8Readers, type OptionReaders } from './attention/option-readers.ts';
 export { standardSlopes } from './attention/options/alibi.ts';
 export { bandOf } from './attention/options/band.ts';
 export { nearestName } from './attention/options/nearest-name.ts';

@@ -1,4 +1,4 @@
-import { normalise } from '../src/attention/normalise.ts';
+import { normalise } from '../src/attention/call/normalise.ts';
 import { cpuEngine } from '../src/cpu/engine.ts';
 import { kernelModules, supportedVariants } from '../src/cpu/kernels/host-kernels.ts';
 import { sdpa } from '../src/cpu/sdpa.ts';

@@ -1,4 +1,4 @@
-import { normalise, normaliseBackward } from '../src/attention/normalise.ts';
+import { normalise, normaliseBackward } from '../src/attention/call/normalise.ts';
 import type { BackwardInputs, ForwardInputs } from '../src/attention/options/options.ts';
 import type { AttentionProblem, BackwardProblem } from '../src/attention/problem/problem.ts';
 import type { TensorDesc } from '../src/tensor/tensor.ts';

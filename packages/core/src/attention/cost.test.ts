@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { add, ge, h, kv, q } from '../expr/build.ts';
 import { maskMod } from '../expr/mods/mod.ts';
 import { Tensor } from '../tensor/tensor.ts';
+import { normalise } from './call/normalise.ts';
 import { cost } from './cost.ts';
-import { normalise } from './normalise.ts';
 import type { SdpaOptions } from './options/options.ts';
 
 function costOf(options: SdpaOptions<Tensor>, { B = 1, H = 1, Sq = 8, Skv = 8, Dqk = 4, Dv = 4 } = {}) {

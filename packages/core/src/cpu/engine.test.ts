@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normalise } from '../attention/normalise.ts';
+import { normalise } from '../attention/call/normalise.ts';
 import { InvalidArgumentError, InvalidShapeError } from '../errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { cpuEngine } from './engine.ts';

@@ -1,5 +1,5 @@
-import { createCallMemo } from '../attention/call-memo.ts';
-import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
+import { createCallMemo } from '../attention/call/call-memo.ts';
+import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/call/normalise-on-host.ts';
 import type { AttentionProblem, BackwardProblem } from '../attention/problem/problem.ts';
 import { checkProblem } from '../attention/rules/check-problem.ts';
 import { hostEngine } from '../primitive/host/host-engine.ts';

@@ -29,7 +29,7 @@ vi.mock('./threads/pool.ts', async importOriginal => {
 async function freshModules() {
   vi.resetModules();
   const { Tensor } = await import('../tensor/tensor.ts');
-  const { normalise } = await import('../attention/normalise.ts');
+  const { normalise } = await import('../attention/call/normalise.ts');
   const { InvalidArgumentError } = await import('../errors.ts');
   const { cpuEngine } = await import('./engine.ts');
   const shape = [1, 2, 500, 64];

@@ -1,4 +1,4 @@
-import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/normalise-on-host.ts';
+import { normaliseBackwardOnHost, normaliseOnHost } from '../attention/call/normalise-on-host.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../attention/options/options.ts';
 import type { GradientName } from '../attention/problem/problem.ts';
 import type { SdpaGradients, SdpaResult } from '../engine/engine.ts';

@@ -1,9 +1,9 @@
+import { normaliseBackwardOnHost } from '../attention/call/normalise-on-host.ts';
 import { hostOperand } from '../attention/host/addressing.ts';
 import { dequantised } from '../attention/host/dequantise.ts';
 import { rowIndex } from '../attention/host/result-index.ts';
 import { createLengths } from '../attention/host/sequences.ts';
 import { createVisibility } from '../attention/host/visibility.ts';
-import { normaliseBackwardOnHost } from '../attention/normalise-on-host.ts';
 import type { SdpaBackwardOptions } from '../attention/options/options.ts';
 import type { BackwardAmaxName, BackwardOperands, BackwardProblem } from '../attention/problem/problem.ts';
 import { createFp8 } from '../score/fp8.ts';

@@ -1,6 +1,6 @@
+import { normaliseOnHost } from '../attention/call/normalise-on-host.ts';
 import { dequantised } from '../attention/host/dequantise.ts';
 import { createLengths } from '../attention/host/sequences.ts';
-import { normaliseOnHost } from '../attention/normalise-on-host.ts';
 import type { SdpaOptions } from '../attention/options/options.ts';
 import type { AttentionProblem, Operands } from '../attention/problem/problem.ts';
 import { dropoutMaskOf } from '../score/dropout-mask.ts';

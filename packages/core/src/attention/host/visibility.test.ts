@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ge, kv, load, q } from '../../expr/build.ts';
 import { maskMod } from '../../expr/mods/mod.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { normalise } from '../normalise.ts';
+import { normalise } from '../call/normalise.ts';
 import type { SdpaOptions } from '../options/options.ts';
 import { createVisibility, type Visibility } from './visibility.ts';
 

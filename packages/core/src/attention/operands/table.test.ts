@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { quantiseMxfp8 } from '../../mxfp8/quantise.ts';
 import { elementsSpanned } from '../../tensor/shape.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { normalise, normaliseBackward } from '../normalise.ts';
+import { normalise, normaliseBackward } from '../call/normalise.ts';
 import { fp8OperandTable, mxfp8OperandTable } from './fp8-table.ts';
 import { operandLayouts } from './table.ts';
 

@@ -4,7 +4,7 @@ import { type RuleCases, testRules } from '../../../testing/rule-cases.ts';
 import { ge, kv, load, q as queryIndex, score } from '../../expr/build.ts';
 import { modOf } from '../../expr/mods/mod.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { normalise } from '../normalise.ts';
+import { normalise } from '../call/normalise.ts';
 
 // Every rule of a forward call: its name, a call that breaks it, and the resulting error.
 

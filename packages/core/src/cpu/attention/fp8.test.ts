@@ -1,7 +1,7 @@
 import { errorOf } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
 import { normal } from '../../../testing/normal.ts';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import { toPages } from '../../layout/paged.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../../reference/sdpa.ts';

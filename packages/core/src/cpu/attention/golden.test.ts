@@ -1,6 +1,6 @@
 import { errorOf, gate, goldenCall, goldenCases, loadGolden, type StorageDType } from '@tilewise/test-data';
 import { describe, expect, test } from 'vitest';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { createEngineKernels } from '../kernels/engine-kernels.ts';
 import { supportedVariants } from '../kernels/host-kernels.ts';

@@ -1,7 +1,7 @@
 import { type Mxfp8Shape, mxfp8Call } from '@tilewise/test-data';
 import { expect, test } from 'vitest';
 import { normal } from '../../../testing/normal.ts';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import { quantiseMxfp8 } from '../../mxfp8/quantise.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../../reference/sdpa.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { normal } from '../../../testing/normal.ts';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../attention/options/options.ts';
 import { add, load } from '../../expr/build.ts';
 import { scoreMod } from '../../expr/mods/mod.ts';

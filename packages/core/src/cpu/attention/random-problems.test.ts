@@ -10,7 +10,7 @@ import {
   runSeed,
 } from '@tilewise/test-data/random-problem';
 import { expect, test } from 'vitest';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import { modOf } from '../../expr/mods/mod.ts';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '../../reference/sdpa.ts';

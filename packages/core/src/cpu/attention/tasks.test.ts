@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import type { AttentionProblem, BackwardProblem } from '../../attention/problem/problem.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { backwardTasks, forwardTasks } from './tasks.ts';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
 import { normal } from '../../../testing/normal.ts';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import { type Expr, exp, mul } from '../../expr/index.ts';
 import { type BoundWork, input, type Primitive, reduced } from '../../primitive/index.ts';
 import { Tensor } from '../../tensor/tensor.ts';

@@ -3,7 +3,7 @@ import { fillNormal } from '@tilewise/philox';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
 import { normal } from '../../../testing/normal.ts';
-import { normaliseBackwardOnHost, normaliseOnHost } from '../../attention/normalise-on-host.ts';
+import { normaliseBackwardOnHost, normaliseOnHost } from '../../attention/call/normalise-on-host.ts';
 import { add, exp, mul, toF32 } from '../../expr/index.ts';
 import { coordinate, input, type Primitive, reduced } from '../../primitive/index.ts';
 import { Tensor } from '../../tensor/tensor.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { workerText } from '../../../scripts/worker-text.mjs';
 import { normal } from '../../../testing/normal.ts';
-import { normalise, normaliseBackward } from '../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../attention/call/normalise.ts';
 import type { SdpaBackwardOptions } from '../../attention/options/options.ts';
 import type {
   AttentionProblem,

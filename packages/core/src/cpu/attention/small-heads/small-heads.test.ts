@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normaliseBackwardOnHost, normaliseOnHost } from '../../../attention/normalise-on-host.ts';
+import { normaliseBackwardOnHost, normaliseOnHost } from '../../../attention/call/normalise-on-host.ts';
 import type { SdpaOptions } from '../../../attention/options/options.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { engineKernels } from '../../kernels/engine-kernels.ts';

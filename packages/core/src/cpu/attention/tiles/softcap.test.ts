@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { normalise } from '../../../attention/normalise.ts';
+import { normalise } from '../../../attention/call/normalise.ts';
 import { tanh } from '../../../expr/index.ts';
 import { input } from '../../../primitive/index.ts';
 import { Tensor } from '../../../tensor/tensor.ts';

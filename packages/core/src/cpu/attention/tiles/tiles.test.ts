@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { normal } from '../../../../testing/normal.ts';
-import { normalise, normaliseBackward } from '../../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../../attention/call/normalise.ts';
 import type { BackwardInputs, SdpaBackwardOptions, SdpaOptions } from '../../../attention/options/options.ts';
 import type { GradientName } from '../../../attention/problem/problem.ts';
 import { add, load, sub } from '../../../expr/build.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normalise, normaliseBackward } from '../../../attention/normalise.ts';
+import { normalise, normaliseBackward } from '../../../attention/call/normalise.ts';
 import type { SdpaOptions } from '../../../attention/options/options.ts';
 import { Tensor } from '../../../tensor/tensor.ts';
 import { operandParts } from './operand-parts.ts';

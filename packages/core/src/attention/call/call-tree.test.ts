@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../../tensor/tensor.ts';
 import { CallTree } from './call-tree.ts';
 
 const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;

@@ -1,5 +1,5 @@
-import { checkStorage } from '../tensor/checks/check-storage.ts';
-import { Tensor } from '../tensor/tensor.ts';
+import { checkStorage } from '../../tensor/checks/check-storage.ts';
+import { Tensor } from '../../tensor/tensor.ts';
 import { CallTree } from './call-tree.ts';
 
 /** A checked call: the problem and its operands. */

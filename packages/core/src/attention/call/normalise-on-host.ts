@@ -1,8 +1,8 @@
-import { checkOnHost } from '../tensor/checks/check-on-host.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { checkOnHost } from '../../tensor/checks/check-on-host.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
+import type { BackwardInputs, ForwardInputs, SdpaBackwardOptions, SdpaOptions } from '../options/options.ts';
+import type { AttentionProblem, BackwardOperands, BackwardProblem, Operands } from '../problem/problem.ts';
 import { normalise, normaliseBackward } from './normalise.ts';
-import type { BackwardInputs, ForwardInputs, SdpaBackwardOptions, SdpaOptions } from './options/options.ts';
-import type { AttentionProblem, BackwardOperands, BackwardProblem, Operands } from './problem/problem.ts';
 
 /**
  * `normalise` for an engine that reads its tensors on the host.

@@ -1,9 +1,9 @@
-import { fp8Format, fp8Scalars, mxfp8Tensors } from './options/fp8.ts';
-import { type NearestName, nearestName } from './options/nearest-name.ts';
-import type { AttentionProblem } from './problem/problem.ts';
-import { type DataChecks, dataChecks } from './rules/data-rules.ts';
-import { fp8ForwardRules } from './rules/fp8-rules.ts';
-import type { Rule } from './rules/rule.ts';
+import { fp8Format, fp8Scalars, mxfp8Tensors } from '../options/fp8.ts';
+import { type NearestName, nearestName } from '../options/nearest-name.ts';
+import type { AttentionProblem } from '../problem/problem.ts';
+import { type DataChecks, dataChecks } from '../rules/data-rules.ts';
+import { fp8ForwardRules } from '../rules/fp8-rules.ts';
+import type { Rule } from '../rules/rule.ts';
 
 /**
  * The functions that read the options `fp8` and `mxfp8` of a call, and the rules of problems with these

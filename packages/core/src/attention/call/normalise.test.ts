@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../../tensor/tensor.ts';
+import type { SdpaBackwardOptions } from '../options/options.ts';
+import type { GradientName } from '../problem/problem.ts';
 import { normalise, normaliseBackward } from './normalise.ts';
-import type { SdpaBackwardOptions } from './options/options.ts';
-import type { GradientName } from './problem/problem.ts';
 
 const bhsd = (...shape: number[]): Tensor => Tensor.zeros(shape);
 const qkv = () => ({ q: bhsd(2, 4, 5, 8), k: bhsd(2, 2, 7, 8), v: bhsd(2, 1, 7, 6) });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { goodCall } from '../../testing/broken-calls/call.ts';
-import { load } from '../expr/build.ts';
-import { maskMod, scoreMod } from '../expr/mods/mod.ts';
-import { Tensor } from '../tensor/tensor.ts';
+import { goodCall } from '../../../testing/broken-calls/call.ts';
+import { load } from '../../expr/build.ts';
+import { maskMod, scoreMod } from '../../expr/mods/mod.ts';
+import { Tensor } from '../../tensor/tensor.ts';
 import { normaliseBackwardOnHost, normaliseOnHost } from './normalise-on-host.ts';
 
 /** A tensor on a device; the host knows only its description. */

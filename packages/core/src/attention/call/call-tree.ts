@@ -1,4 +1,4 @@
-import type { TensorDesc } from '../tensor/tensor-desc.ts';
+import type { TensorDesc } from '../../tensor/tensor-desc.ts';
 
 /** The value that a tree holds for calls that pass the same checks; undefined until it is set. */
 export interface CallEntry<V> {
