@@ -2,9 +2,9 @@ import { normalise } from '../src/attention/call/normalise.ts';
 import { cpuEngine } from '../src/cpu/engine.ts';
 import { kernelModules, supportedVariants } from '../src/cpu/kernels/host-kernels.ts';
 import { sdpa } from '../src/cpu/sdpa.ts';
+import { forwardOnThreads } from '../src/cpu/threads/passes/forward-on-threads.ts';
 import { createPool } from '../src/cpu/threads/pool.ts';
 import { takeOperands } from '../src/cpu/threads/shared/taken-operands.ts';
-import { forwardOnThreads } from '../src/cpu/threads/threaded.ts';
 import { sdpa as exactSdpa } from '../src/reference/sdpa.ts';
 import { Tensor } from '../src/tensor/tensor.ts';
 

@@ -17,11 +17,13 @@ import { forward } from '../attention/forward/forward.ts';
 import { cpuEngine } from '../engine.ts';
 import { createEngineKernels } from '../kernels/engine-kernels.ts';
 import { kernelModules, supportedVariants } from '../kernels/host-kernels.ts';
+import { backwardOnThreads } from './passes/backward-on-threads.ts';
+import { forwardOnThreads } from './passes/forward-on-threads.ts';
+import type { OwnKernels } from './passes/run-on-threads.ts';
 import { createPool, type Pool } from './pool.ts';
 import { announcePart } from './shared/arrivals.ts';
 import { copyPart, moved } from './shared/shared-tensors.ts';
 import { type TakenOperands, takeOperands } from './shared/taken-operands.ts';
-import { backwardOnThreads, forwardOnThreads, type OwnKernels } from './threaded.ts';
 
 const workerSource = await workerText(new URL('../worker.ts', import.meta.url).pathname);
 vi.mock('./worker-source.ts', () => ({
