@@ -9,10 +9,10 @@ import { readOperands, writeOperand } from '../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../layout/row-results.ts';
 import { sequencePart } from '../layout/sequence.ts';
 import { scorePart } from '../score/score.ts';
+import { storeRows } from '../tiles/interface/tile-results.ts';
 import { rowValues } from '../tiles/scores/row-values.ts';
 import { tileSize } from '../tiles/tile.ts';
 import { headGroups, keyHeads, tileOperands, tileResult } from '../tiles/tile-operands.ts';
-import { storeRows } from '../tiles/tile-results.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { AttentionProblem, OperandDesc } from '@tilewise/core';
 import { type UniformField, u32Uniforms } from '../../codegen/shader-part.ts';
 import { sideOf } from '../layout/operand.ts';
+import type { ScoreGemm, TileOperand } from './interface/tile-gemms.ts';
 import type { Stationary } from './tile.ts';
-import type { ScoreGemm, TileOperand } from './tile-gemms.ts';
 
 type Head = Pick<TileOperand, 'channels' | 'D'>;
 

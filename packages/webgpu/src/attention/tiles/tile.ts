@@ -1,8 +1,8 @@
 import type { AttentionProblem, DType } from '@tilewise/core';
 import { isCount } from '../../codegen/tile-kind.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
+import type { TileBackend } from './interface/tile-backend.ts';
 import type { LaneGrid } from './scores/score-vectors.ts';
-import type { TileBackend } from './tile-backend.ts';
 
 /** The large kernels, each of which has its own tiles. */
 export const tileRoles = ['forward', 'decode', 'dq', 'dkdv'] as const;

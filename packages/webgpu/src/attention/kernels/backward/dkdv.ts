@@ -4,9 +4,9 @@ import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
 import { queryRangePart } from '../../layout/sequence.ts';
+import { storeRows } from '../../tiles/interface/tile-results.ts';
 import { tileSize } from '../../tiles/tile.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
-import { storeRows } from '../../tiles/tile-results.ts';
 import { gradientTile } from './gradient-tile.ts';
 
 /** Which of the two gradients a kernel computes, and the layouts of its results. */

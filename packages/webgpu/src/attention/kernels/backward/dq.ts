@@ -3,10 +3,10 @@ import { type KernelSpec, kernelSpec } from '../../../codegen/kernel-spec.ts';
 import { u32Uniforms } from '../../../codegen/shader-part.ts';
 import type { TileConfig } from '../../config/kernel-config.ts';
 import { writeOperand } from '../../layout/operand.ts';
+import type { AccumulateGemm } from '../../tiles/interface/tile-gemms.ts';
+import { storeRows } from '../../tiles/interface/tile-results.ts';
 import { tileSize } from '../../tiles/tile.ts';
-import type { AccumulateGemm } from '../../tiles/tile-gemms.ts';
 import { keyHeads, tileResult } from '../../tiles/tile-operands.ts';
-import { storeRows } from '../../tiles/tile-results.ts';
 import { gradientTile } from './gradient-tile.ts';
 
 /** dQ = dS · K: a workgroup has one tile of queries and loops over the key tiles that they may see. */

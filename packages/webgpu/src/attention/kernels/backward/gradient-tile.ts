@@ -9,12 +9,12 @@ import { probabilitiesPart, rowAddressing } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
 import { scorePart } from '../../score/score.ts';
 import type { ScoreUse } from '../../score/stage.ts';
+import type { AccumulateGemm, TileOperand } from '../../tiles/interface/tile-gemms.ts';
+import type { TileLoop } from '../../tiles/interface/tile-results.ts';
 import { rowValues } from '../../tiles/scores/row-values.ts';
 import type { ScoreVector, ScoreVectors } from '../../tiles/scores/score-vectors.ts';
 import { tileSize } from '../../tiles/tile.ts';
-import type { AccumulateGemm, TileOperand } from '../../tiles/tile-gemms.ts';
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
-import type { TileLoop } from '../../tiles/tile-results.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '@tilewise/core';
 import type { ForwardFinish, SplitKvTools } from '../../config/kernel-config.ts';
+import { storeRow } from '../../tiles/interface/tile-results.ts';
 import type { Tile } from '../../tiles/tile.ts';
-import { storeRow } from '../../tiles/tile-results.ts';
 import { mergedRows, mergeKernel } from './merge.ts';
 import { partialsPart } from './partials.ts';
 import { rowSums } from './query-rows.ts';

@@ -4,9 +4,9 @@ import type { ForwardFinish, KernelConfig } from '../../config/kernel-config.ts'
 import { writeOperand } from '../../layout/operand.ts';
 import { rowOutput, rowOutputsOf, softmaxEnd, writeRow } from '../../layout/row-results.ts';
 import { sinkPart } from '../../score/sink.ts';
+import { storeRow } from '../../tiles/interface/tile-results.ts';
 import type { Tile } from '../../tiles/tile.ts';
 import { tileResult } from '../../tiles/tile-operands.ts';
-import { storeRow } from '../../tiles/tile-results.ts';
 import { type QueryRows, rowSums } from './query-rows.ts';
 
 /**

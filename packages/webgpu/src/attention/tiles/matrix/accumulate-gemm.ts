@@ -1,8 +1,8 @@
 import type { MatrixPlace } from '../../../codegen/matrices/matrix-operations.ts';
 import { lanes } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { AccumulateGemm, ScoreGemm } from '../tile-gemms.ts';
-import type { TileResults } from '../tile-results.ts';
+import type { AccumulateGemm, ScoreGemm } from '../interface/tile-gemms.ts';
+import type { TileResults } from '../interface/tile-results.ts';
 import {
   block,
   blocks,

@@ -1,10 +1,10 @@
 import { hasNonFinite, markNonFinite } from '../../../codegen/formats/float-bits.ts';
 import { lanes, missingMatrices } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { checkedTile, isCount, type TileKind } from '../../../codegen/tile-kind.ts';
+import { type TileBackend, weightedPart } from '../interface/tile-backend.ts';
 import { deferredRescaling } from '../scores/deferred-rescaling.ts';
 import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
 import { brokenGridRule, memoryReason, stationaryReason, type Tile } from '../tile.ts';
-import { type TileBackend, weightedPart } from '../tile-backend.ts';
 import { accumulate, results } from './accumulate-gemm.ts';
 import { deviceInstructions } from './device-instructions.ts';
 import {

@@ -1,8 +1,8 @@
 import type { MatrixArray } from '../../../codegen/matrices/matrix-operations.ts';
 import { lanes, rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import type { ScoreGemm, TileOperand } from '../interface/tile-gemms.ts';
 import { bytesOfVariables } from '../tile.ts';
-import type { ScoreGemm, TileOperand } from '../tile-gemms.ts';
 import { streamedOperands } from '../tile-operands.ts';
 import type { MatrixTileShape } from './shape.ts';
 

@@ -1,6 +1,6 @@
 import { rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import type { AccumulateGemm, ScoreGemm, ScoreGemms } from '../tile-gemms.ts';
+import type { AccumulateGemm, ScoreGemm, ScoreGemms } from '../interface/tile-gemms.ts';
 import { sidesOf } from '../tile-operands.ts';
 import {
   block,

@@ -1,8 +1,8 @@
 import type { MatrixInstructions } from '../../../codegen/matrices/matrix-operations.ts';
 import type { SubgroupMatrixConfig } from '../../../device/capabilities/subgroup-matrix-configs.ts';
+import type { RowReduction } from '../interface/tile-backend.ts';
 import type { LaneGrid } from '../scores/score-vectors.ts';
 import type { Stationary } from '../tile.ts';
-import type { RowReduction } from '../tile-backend.ts';
 
 /** A tile of subgroup matrices as plain data. M, N and K each divide 16. */
 export interface MatrixTileShape {

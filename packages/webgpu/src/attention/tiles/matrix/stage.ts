@@ -1,6 +1,6 @@
 import { lanes, rowPadding } from '../../../codegen/matrices/subgroup-lanes.ts';
 import { repeat } from '../../../codegen/text.ts';
-import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-gemms.ts';
+import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../interface/tile-gemms.ts';
 import { streamedOperands } from '../tile-operands.ts';
 import {
   block,

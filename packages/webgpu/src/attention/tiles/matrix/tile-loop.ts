@@ -1,6 +1,6 @@
+import type { AccumulateGemm, ScoreGemm } from '../interface/tile-gemms.ts';
+import type { TileLoop } from '../interface/tile-results.ts';
 import { notDeferred, tilesPerCheck } from '../scores/deferred-rescaling.ts';
-import type { AccumulateGemm, ScoreGemm } from '../tile-gemms.ts';
-import type { TileLoop } from '../tile-results.ts';
 import { declareFlags, slowPath } from './accumulate-gemm.ts';
 import type { MatrixTile } from './shape.ts';
 import { streamsOf } from './stage.ts';

@@ -1,9 +1,9 @@
 import { repeat } from '../../../codegen/text.ts';
+import type { TileBackend } from '../interface/tile-backend.ts';
+import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../interface/tile-gemms.ts';
+import type { TileResults } from '../interface/tile-results.ts';
 import { loopedVectors } from '../scores/score-vectors.ts';
-import type { TileBackend } from '../tile-backend.ts';
-import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-gemms.ts';
 import { sidesOf } from '../tile-operands.ts';
-import type { TileResults } from '../tile-results.ts';
 import { rowAt, type SubgroupTile, subgroupBackend, vectorsOf } from './subgroup-backend.ts';
 
 /**

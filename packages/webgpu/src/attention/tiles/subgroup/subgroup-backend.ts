@@ -1,11 +1,16 @@
 import { subgroupLane } from '../../../codegen/subgroups.ts';
 import { repeat } from '../../../codegen/text.ts';
+import { type TileBackend, weightedPart } from '../interface/tile-backend.ts';
+import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../interface/tile-gemms.ts';
+import {
+  type LaneResults,
+  rescaleOfLanes,
+  resultsOfLanes,
+  type TileResults,
+} from '../interface/tile-results.ts';
 import { lazyRescaling } from '../scores/lazy-rescaling.ts';
 import { type LaneGrid, unrolledVectors } from '../scores/score-vectors.ts';
-import { type TileBackend, weightedPart } from '../tile-backend.ts';
-import { type AccumulateGemm, rowsRead, type ScoreGemm, type TileOperand } from '../tile-gemms.ts';
 import { sidesOf, streamedOperands } from '../tile-operands.ts';
-import { type LaneResults, rescaleOfLanes, resultsOfLanes, type TileResults } from '../tile-results.ts';
 import { reduceInMemory } from '../workgroup/row-reduction.ts';
 import type { SubgroupTileShape } from './shape.ts';
 

@@ -1,6 +1,6 @@
 import { repeat } from '../../../codegen/text.ts';
+import type { RowReduction } from '../interface/tile-backend.ts';
 import type { LaneGrid } from '../scores/score-vectors.ts';
-import type { RowReduction } from '../tile-backend.ts';
 import type { TileRowReduction } from './workgroup-tile.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { type TileBackend, weightedPart } from '../interface/tile-backend.ts';
+import { rescaleOfLanes, resultsOfLanes } from '../interface/tile-results.ts';
 import { loopedVectors } from '../scores/score-vectors.ts';
-import { type TileBackend, weightedPart } from '../tile-backend.ts';
-import { rescaleOfLanes, resultsOfLanes } from '../tile-results.ts';
 import { accumulate, begin, storeWeights } from './gemm/accumulate-gemm.ts';
 import { scores } from './gemm/score-gemm.ts';
 import { declarations, vectorsPerLane } from './memory.ts';

@@ -1,9 +1,9 @@
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
+import type { RowReduction } from '../interface/tile-backend.ts';
+import type { ScoreGemm, TileOperand } from '../interface/tile-gemms.ts';
 import type { LaneGrid, ScoreVectors } from '../scores/score-vectors.ts';
 import type { TileRole } from '../tile.ts';
-import type { RowReduction } from '../tile-backend.ts';
-import type { ScoreGemm, TileOperand } from '../tile-gemms.ts';
 
 /**
  * The sizes of a tile whose operands pass through workgroup memory in chunks, so that the required workgroup

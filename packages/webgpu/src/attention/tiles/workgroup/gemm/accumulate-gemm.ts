@@ -1,6 +1,6 @@
 import { repeat } from '../../../../codegen/text.ts';
+import type { AccumulateGemm } from '../../interface/tile-gemms.ts';
 import { tileSize } from '../../tile.ts';
-import type { AccumulateGemm } from '../../tile-gemms.ts';
 import { stagedAt, stagedRows, vectorsPerLane, weightsOfLane } from '../memory.ts';
 import type { Chunk, WeightedChunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';

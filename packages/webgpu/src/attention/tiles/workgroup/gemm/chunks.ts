@@ -1,4 +1,4 @@
-import type { TileOperand } from '../../tile-gemms.ts';
+import type { TileOperand } from '../../interface/tile-gemms.ts';
 import { stagedValue } from '../memory.ts';
 import type { Chunk, ChunkLoop, VectorSearch, WorkgroupTile } from '../workgroup-tile.ts';
 

@@ -1,6 +1,6 @@
 import { repeat } from '../../../../codegen/text.ts';
+import type { ScoreGemm, ScoreGemms, TileOperand } from '../../interface/tile-gemms.ts';
 import { tileSize } from '../../tile.ts';
-import type { ScoreGemm, ScoreGemms, TileOperand } from '../../tile-gemms.ts';
 import { stagedAt } from '../memory.ts';
 import type { Chunk, WorkgroupTile } from '../workgroup-tile.ts';
 import { overChunks } from './chunks.ts';

@@ -1,7 +1,7 @@
 import { repeat } from '../../../../codegen/text.ts';
+import type { RowReduction } from '../../interface/tile-backend.ts';
 import type { LaneGrid } from '../../scores/score-vectors.ts';
 import { isForward } from '../../tile.ts';
-import type { RowReduction } from '../../tile-backend.ts';
 import type { TileRowReduction } from '../workgroup-tile.ts';
 
 export const isPowerOfTwo = (n: number): boolean => Number.isInteger(Math.log2(n));

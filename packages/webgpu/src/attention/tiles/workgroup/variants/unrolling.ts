@@ -1,6 +1,6 @@
 import { repeat } from '../../../../codegen/text.ts';
+import type { TileOperand } from '../../interface/tile-gemms.ts';
 import { unrolledVectors } from '../../scores/score-vectors.ts';
-import type { TileOperand } from '../../tile-gemms.ts';
 import { ofProduct, setNonFiniteIf } from '../gemm/chunks.ts';
 import { divisorUpTo, stagedValue } from '../memory.ts';
 import type { Chunk, FetchedVectors, TileUnrolling, WorkgroupTile } from '../workgroup-tile.ts';

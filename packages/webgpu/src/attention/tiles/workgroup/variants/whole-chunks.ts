@@ -1,4 +1,4 @@
-import type { ScoreGemm } from '../../tile-gemms.ts';
+import type { ScoreGemm } from '../../interface/tile-gemms.ts';
 
 /**
  * WGSL declaration of `used`, the number of a chunk's vec4s that are multiplied, as a constant; undefined

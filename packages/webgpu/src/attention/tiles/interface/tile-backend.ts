@@ -1,6 +1,6 @@
-import { hasNonFinite } from '../../codegen/formats/float-bits.ts';
-import type { ShaderPart } from '../../codegen/shader-part.ts';
-import type { ScoreVectors } from './scores/score-vectors.ts';
+import { hasNonFinite } from '../../../codegen/formats/float-bits.ts';
+import type { ShaderPart } from '../../../codegen/shader-part.ts';
+import type { ScoreVectors } from '../scores/score-vectors.ts';
 import type { AccumulateGemm, ScoreGemm, ScoreGemms, TileOperand } from './tile-gemms.ts';
 import type { TileResults } from './tile-results.ts';
 

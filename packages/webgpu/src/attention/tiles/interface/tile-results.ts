@@ -1,5 +1,5 @@
-import { repeat } from '../../codegen/text.ts';
-import type { LazyRescaling } from './scores/lazy-rescaling.ts';
+import { repeat } from '../../../codegen/text.ts';
+import type { LazyRescaling } from '../scores/lazy-rescaling.ts';
 import type { AccumulateGemm, ScoreGemm, TileOperand } from './tile-gemms.ts';
 
 /** A loop over the tiles of the streamed side. */

@@ -1,4 +1,4 @@
-import type { LazyRescaling } from './scores/lazy-rescaling.ts';
+import type { LazyRescaling } from '../scores/lazy-rescaling.ts';
 
 /** The rows of a tensor from `first` to `end` (exclusive). All fields except D are WGSL expressions. */
 export interface TileOperand {
