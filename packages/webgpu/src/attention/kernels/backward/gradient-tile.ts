@@ -1,9 +1,8 @@
-import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import type { BackwardProblem } from '@tilewise/core';
 import { wordTensor } from '../../../codegen/formats/tensor-binding.ts';
 import type { ShaderPart } from '../../../codegen/shader-part.ts';
 import { namesOf, statements } from '../../../codegen/text.ts';
-import { type Fp8Kernel, fp8Kernel } from '../../config/fp8-steps.ts';
-import type { KernelTools, TileConfig } from '../../config/kernel-config.ts';
+import type { TileConfig } from '../../config/kernel-config.ts';
 import { readOperands } from '../../layout/operand.ts';
 import { probabilitiesPart, rowAddressing } from '../../layout/row-results.ts';
 import { type KernelOperands, sequencePart } from '../../layout/sequence.ts';
@@ -16,6 +15,7 @@ import type { ScoreVector, ScoreVectors } from '../../tiles/scores/score-vectors
 import { tileSize } from '../../tiles/tile.ts';
 import { headGroups, tileOperands } from '../../tiles/tile-operands.ts';
 import { workgroupReads } from '../workgroup-reads.ts';
+import { blockRounding, fp8Gradient } from './eight-bit-gradients.ts';
 
 /**
  * The code that the backward kernels share: it recomputes one tile of P and of dS from q, k, v, dO and the
@@ -204,59 +204,4 @@ export function gradientTile(
     stored: fp8.apply,
     finish: fp8.finish,
   };
-}
-
-/** The rounding of MXFP8 in a gradient kernel. */
-interface BlockRounding {
-  /** The operands that the weights multiply, which were quantised along positions. */
-  readonly factors: GradientTile['factors'];
-  /** Statements that compute `ds` from `raw`; undefined for a kernel without dq and dk. */
-  readonly round: string | undefined;
-  readonly parts: readonly ShaderPart[];
-}
-
-/** The rounding of MXFP8 for a kernel with these results; null for a problem without block scales. */
-function blockRounding(
-  forward: AttentionProblem,
-  config: TileConfig,
-  { dq, dk, dv }: KernelOperands = {},
-): BlockRounding | null {
-  const { tile, tools } = config;
-  const { mxfp8 } = tools;
-  if (!mxfp8 || forward.fp8?.kind !== 'dequantised') return null;
-  const { qT, kT, dOT } = mxfp8.roundedAlongPositions(forward);
-  const rounds = dq || dk;
-  return {
-    factors: tileOperands(forward, 'T'),
-    round: rounds && mxfp8.roundBlocks(tile.grid, dq ? 'keys' : 'queries', tile.backend.scoreVectors),
-    parts: [
-      ...readOperands({ ...(dq && { kT }), ...(dk && { qT }), ...(dv && { dOT }) }, config),
-      ...(rounds ? [mxfp8.blockRoundingPart(forward)] : []),
-    ],
-  };
-}
-
-/**
- * The FP8 arithmetic of a kernel with these results. The largest dS is measured only once: with dq, or with
- * dk if there is no dq.
- */
-function fp8Gradient(
-  { forward, gradients, outputs }: BackwardProblem,
-  { weight, ds, results = {} }: GradientTileOptions,
-  tools: KernelTools,
-): Fp8Kernel {
-  const { dq, dk, dv } = results;
-  const measuresScores = results[gradients.includes('dq') ? 'dq' : 'dk'] !== undefined;
-  return fp8Kernel(
-    tools.fp8?.arithmetic,
-    forward,
-    ['product', ...namesOf({ weight, dp: ds, ds, dq, dk, dv })],
-    namesOf({
-      amaxDQ: dq && outputs.amaxDQ,
-      amaxDK: dk && outputs.amaxDK,
-      amaxDV: dv && outputs.amaxDV,
-      amaxDP: measuresScores && outputs.amaxDP,
-    }),
-    'backward',
-  );
 }
