@@ -36,11 +36,11 @@ mkdirSync(join(out, 'app'), { recursive: true });
 // packages.
 await build({
   entryPoints: {
-    bench: join(root, 'apps/bench/src/pack/bench-main.ts'),
+    bench: join(root, 'apps/bench/src/commands/pack/bench-main.ts'),
     conformance: join(root, 'apps/conformance/src/main.ts'),
-    join: join(root, 'apps/bench/src/pack/join-main.ts'),
-    doctor: join(root, 'apps/bench/src/pack/doctor-main.ts'),
-    measure: join(root, 'apps/bench/src/pack/measure-main.ts'),
+    join: join(root, 'apps/bench/src/commands/pack/join-main.ts'),
+    doctor: join(root, 'apps/bench/src/commands/pack/doctor-main.ts'),
+    measure: join(root, 'apps/bench/src/commands/pack/measure-main.ts'),
   },
   outdir: join(out, 'app'),
   outExtension: { '.js': '.mjs' },

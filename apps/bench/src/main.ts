@@ -1,4 +1,4 @@
-import { run } from './command/program.ts';
+import { run } from './commands/bench/program.ts';
 import { suites } from './suites/index.ts';
 
 await run(suites);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Suite, type SuiteOptions, WrongResult } from '../suite.ts';
-import { suites } from '../suites/index.ts';
+import { type Suite, type SuiteOptions, WrongResult } from '../../suite.ts';
+import { suites } from '../../suites/index.ts';
 import { bench, usage } from './bench.ts';
 
 const suite = (name: string, run: Suite['run']): Suite => ({

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { examineDevice } from '@tilewise/device-report/measure';
 import { openGpu } from '@tilewise/webgpu-host';
-import { processConsole } from '../command/console.ts';
+import { processConsole } from '../bench/console.ts';
 import { deviceReportCommand } from './command.ts';
 
 // Dawn keeps the process alive, so the exit code is set and the process ends once everything has been

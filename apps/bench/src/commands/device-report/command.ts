@@ -9,9 +9,9 @@ import {
   reportMarkdown,
 } from '@tilewise/device-report';
 import type { ExaminationEvent } from '@tilewise/device-report/measure';
-import type { Console } from '../command/bench.ts';
-import { UsageError } from '../suite.ts';
-import { table } from '../table.ts';
+import { UsageError } from '../../suite.ts';
+import { table } from '../../table.ts';
+import type { Console } from '../bench/bench.ts';
 
 /** The functions and values that the command uses; tests pass others. */
 export interface ReportHost {
