@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sdpa } from '@tilewise/core/reference';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { WrongResult } from '../suite/suite.ts';
+import type { Row } from '../suite/table.ts';
 import { attentionCase } from '../workloads/attention/attention-case.ts';
 import { Comparison } from './comparison.ts';
 

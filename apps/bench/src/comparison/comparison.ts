@@ -1,7 +1,7 @@
 import type { Tensor } from '@tilewise/core';
 import { timeInTurn } from '@tilewise/device-report/measure';
-import { WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { WrongResult } from '../suite/suite.ts';
+import type { Row } from '../suite/table.ts';
 import { type AttentionCase, caseColumns, toleranceOf } from '../workloads/attention/attention-case.ts';
 import {
   errorOfGradients,

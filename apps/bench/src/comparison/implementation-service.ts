@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { summary } from '@tilewise/device-report/measure';
 import { openWebGpu } from '../gpu/open-webgpu.ts';
 import { countDispatches, openPeerEnvironment } from '../peers/peer-environment.ts';
-import type { SuiteOptions } from '../suite.ts';
+import type { SuiteOptions } from '../suite/suite.ts';
 import { attentionCase, type CaseDType, type Shape4 } from '../workloads/attention/attention-case.ts';
 import type { Implementation, OpenCase, Pass } from './implementation.ts';
 import { isPeer, loadImplementation } from './implementations.ts';

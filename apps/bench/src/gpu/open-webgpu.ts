@@ -4,8 +4,8 @@ import { createContext, type GpuContext } from '@tilewise/webgpu';
 import { matrixTiles } from '@tilewise/webgpu/matrix';
 import { createTrace, formatTrace, takeTrace } from '@tilewise/webgpu/trace';
 import { type GpuHostKind, openGpu } from '@tilewise/webgpu-host';
-import { parseChoice } from '../parse-choices.ts';
-import { type SuiteOption, type SuiteOptions, UsageError } from '../suite.ts';
+import { parseChoice } from '../suite/parse-choices.ts';
+import { type SuiteOption, type SuiteOptions, UsageError } from '../suite/suite.ts';
 import { giveWay } from './give-way.ts';
 
 /** WebGPU as the bench uses it: one device for everything that a run measures. */

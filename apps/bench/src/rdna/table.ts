@@ -1,4 +1,4 @@
-import type { Row } from '../table.ts';
+import type { Row } from '../suite/table.ts';
 import { announcement, type CompiledKernel } from './compile.ts';
 import { findLoop, parseListing, type WaveWork, workOfIteration } from './listing.ts';
 

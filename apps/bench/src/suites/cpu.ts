@@ -1,8 +1,8 @@
 import { cost, type Engine, normalise, type Tensor } from '@tilewise/core';
 import { cpuEngine } from '@tilewise/core/cpu';
 import { normalInputs, summary } from '@tilewise/device-report/measure';
-import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { type Suite, type SuiteOptions, UsageError, WrongResult } from '../suite/suite.ts';
+import type { Row } from '../suite/table.ts';
 import { perPiece, startStopwatch, type Took } from '../timing/stopwatch.ts';
 import { loadOnnxRuntime, type OnnxAttention } from '../wasm/onnxruntime.ts';
 import { MEASURED_MS, timeMatmul } from '../wasm/time-matmul.ts';

@@ -1,4 +1,4 @@
-import type { Suite } from '../suite.ts';
+import type { Suite } from '../suite/suite.ts';
 import { cpu } from './cpu.ts';
 import { gpuSuites } from './gpu/index.ts';
 import { operations } from './operations.ts';

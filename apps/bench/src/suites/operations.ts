@@ -3,8 +3,8 @@ import { cpuEngine } from '@tilewise/core/cpu';
 import { add, mul, tanh } from '@tilewise/core/expr';
 import { hostPrimitives, input, type Primitive, reduced } from '@tilewise/core/primitive';
 import { normalInputs } from '@tilewise/device-report/measure';
-import { type Suite, UsageError, WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { type Suite, UsageError, WrongResult } from '../suite/suite.ts';
+import type { Row } from '../suite/table.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 
 interface Case {

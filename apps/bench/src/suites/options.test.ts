@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SuiteOptions, UsageError } from '../suite.ts';
+import { type SuiteOptions, UsageError } from '../suite/suite.ts';
 import { decode } from './gpu/decode.ts';
 import { train } from './train.ts';
 

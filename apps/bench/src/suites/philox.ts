@@ -1,6 +1,6 @@
 import { time } from '@tilewise/device-report/measure';
 import { fillU32, philox4x32, splitU64, type U32x2, type U32x4, type U64 } from '@tilewise/philox';
-import { type Suite, UsageError, WrongResult } from '../suite.ts';
+import { type Suite, UsageError, WrongResult } from '../suite/suite.ts';
 
 /** Millions of words per second that one core should reach. */
 const target = 60;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { compileKernels } from '../rdna/compile.ts';
 import { radvEnvironment } from '../rdna/radv.ts';
 import { rdnaRows } from '../rdna/table.ts';
-import { type Suite, UsageError } from '../suite.ts';
+import { type Suite, UsageError } from '../suite/suite.ts';
 
 /** Tiles for AMD as Mesa's RDNA compiler sees them, on a machine without such a GPU. */
 export const rdna: Suite = {

@@ -1,10 +1,10 @@
 import { summary } from '@tilewise/device-report/measure';
 import type { AutocastDType } from '@tilewise/nn';
 import { toggleOption } from '../gpu/open-webgpu.ts';
-import { parseChoices } from '../parse-choices.ts';
 import { findPeer } from '../peers/peer-module.ts';
-import { type Suite, UsageError, WrongResult } from '../suite.ts';
-import type { Row } from '../table.ts';
+import { parseChoices } from '../suite/parse-choices.ts';
+import { type Suite, UsageError, WrongResult } from '../suite/suite.ts';
+import type { Row } from '../suite/table.ts';
 import { timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 import { CHECKED_STEPS, type TrainingCase, trainingCases } from '../workloads/training/training-case.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Tensor } from '@tilewise/core';
 import { findPeer } from '../peers/peer-module.ts';
-import { UsageError } from '../suite.ts';
+import { UsageError } from '../suite/suite.ts';
 import { onnxModel } from './onnx-model.ts';
 
 export interface OnnxTensor {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { WrongResult } from '../suite.ts';
+import { WrongResult } from '../suite/suite.ts';
 import { type SecondThread, startSecondThread } from './second-thread.ts';
 
 const folder = fileURLToPath(new URL('../../assembly', import.meta.url));

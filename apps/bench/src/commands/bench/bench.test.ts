@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Suite, type SuiteOptions, WrongResult } from '../../suite.ts';
+import { type Suite, type SuiteOptions, WrongResult } from '../../suite/suite.ts';
 import { suites } from '../../suites/index.ts';
 import { bench, usage } from './bench.ts';
 

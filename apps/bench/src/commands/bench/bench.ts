@@ -1,6 +1,12 @@
 import { parseArgs } from 'node:util';
-import { type Suite, type SuiteOption, type SuiteOptions, UsageError, WrongResult } from '../../suite.ts';
-import { type Row, table } from '../../table.ts';
+import {
+  type Suite,
+  type SuiteOption,
+  type SuiteOptions,
+  UsageError,
+  WrongResult,
+} from '../../suite/suite.ts';
+import { type Row, table } from '../../suite/table.ts';
 
 /** Where a run writes: results, progress (shown for a while), and errors. */
 export interface Console {

@@ -1,6 +1,6 @@
 import { implementationOptions, serve } from '../../comparison/implementation-process.ts';
 import { implementationService } from '../../comparison/implementation-service.ts';
-import type { Suite } from '../../suite.ts';
+import type { Suite } from '../../suite/suite.ts';
 import { bench } from './bench.ts';
 import { processConsole } from './console.ts';
 

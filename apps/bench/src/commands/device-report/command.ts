@@ -9,8 +9,8 @@ import {
   reportMarkdown,
 } from '@tilewise/device-report';
 import type { ExaminationEvent } from '@tilewise/device-report/measure';
-import { UsageError } from '../../suite.ts';
-import { table } from '../../table.ts';
+import { UsageError } from '../../suite/suite.ts';
+import { table } from '../../suite/table.ts';
 import type { Console } from '../bench/bench.ts';
 
 /** The functions and values that the command uses; tests pass others. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { table } from '../../table.ts';
+import { table } from '../../suite/table.ts';
 import { joinRuns } from './join.ts';
 
 const [first, ...others] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import type { Row } from '../../table.ts';
+import type { Row } from '../../suite/table.ts';
 
 /** The columns that must be equal in two runs for their rows to be about the same work. */
 const keys = ['pass', 'B×H×S×D', 'dtype', 'mask'] as const;

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { table } from '../../table.ts';
+import { table } from '../../suite/table.ts';
 import { joinRuns } from './join.ts';
 import type { Outcome } from './step.ts';
 

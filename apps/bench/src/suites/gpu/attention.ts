@@ -11,9 +11,9 @@ import {
   toggleOption,
 } from '../../gpu/open-webgpu.ts';
 import { traceOnce } from '../../gpu/trace-once.ts';
-import { parseChoices } from '../../parse-choices.ts';
-import { type Suite, type SuiteOptions, UsageError } from '../../suite.ts';
-import type { Row } from '../../table.ts';
+import { parseChoices } from '../../suite/parse-choices.ts';
+import { type Suite, type SuiteOptions, UsageError } from '../../suite/suite.ts';
+import type { Row } from '../../suite/table.ts';
 import {
   type AttentionCase,
   attentionCase,

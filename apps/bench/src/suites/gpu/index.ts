@@ -1,4 +1,4 @@
-import type { Suite } from '../../suite.ts';
+import type { Suite } from '../../suite/suite.ts';
 import { attention } from './attention.ts';
 import { decode } from './decode.ts';
 import { matmul } from './matmul.ts';

@@ -8,8 +8,8 @@ import {
 } from '@tilewise/device-report/measure';
 import { webgpuEngine } from '@tilewise/webgpu';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
-import { type Suite, UsageError, WrongResult } from '../../suite.ts';
-import type { Row } from '../../table.ts';
+import { type Suite, UsageError, WrongResult } from '../../suite/suite.ts';
+import type { Row } from '../../suite/table.ts';
 
 /** The engine's product beside the fastest that can be written for one size. */
 export const matmul: Suite = {

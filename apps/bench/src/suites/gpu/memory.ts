@@ -13,8 +13,8 @@ import {
 import { openGpu } from '@tilewise/webgpu-host';
 import { type BufferCount, countBuffers } from '../../gpu/buffer-count.ts';
 import { openWebGpu } from '../../gpu/open-webgpu.ts';
-import { type Suite, UsageError, WrongResult } from '../../suite.ts';
-import type { Row } from '../../table.ts';
+import { type Suite, UsageError, WrongResult } from '../../suite/suite.ts';
+import type { Row } from '../../suite/table.ts';
 import { parseShapes, type Shape4 } from '../../workloads/attention/attention-case.ts';
 import { checkBackward, checkForward, sampleRows } from '../../workloads/attention/sampled-reference.ts';
 

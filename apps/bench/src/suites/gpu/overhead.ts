@@ -5,7 +5,7 @@ import { compile, matmul, type Variable } from '@tilewise/graph/ops';
 import { createContext, sdpa, webgpuEngine } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
 import { replayOf } from '../../gpu/replay.ts';
-import type { Suite } from '../../suite.ts';
+import type { Suite } from '../../suite/suite.ts';
 
 const rounds = 35;
 /** Untimed rounds. On a slow machine, the JavaScript engine still compiles after ten thousand calls. */

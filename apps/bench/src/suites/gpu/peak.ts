@@ -1,6 +1,6 @@
 import { measurePeak } from '@tilewise/device-report/measure';
 import { openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
-import type { Suite } from '../../suite.ts';
+import type { Suite } from '../../suite/suite.ts';
 
 /** The peak of the adapter. */
 export const peak: Suite = {

@@ -1,8 +1,8 @@
 import { normalInputs } from '@tilewise/device-report/measure';
 import { createContext, type GpuContext, type GpuTensor, sdpa, sdpaBackward } from '@tilewise/webgpu';
 import { openGpu } from '@tilewise/webgpu-host';
-import type { Suite } from '../../suite.ts';
-import type { Row } from '../../table.ts';
+import type { Suite } from '../../suite/suite.ts';
+import type { Row } from '../../suite/table.ts';
 import { startStopwatch } from '../../timing/stopwatch.ts';
 import { parseShapes, type Shape4 } from '../../workloads/attention/attention-case.ts';
 import { checkBackward, checkForward, sampleRows } from '../../workloads/attention/sampled-reference.ts';

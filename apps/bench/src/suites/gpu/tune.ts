@@ -8,9 +8,9 @@ import {
   tune,
 } from '@tilewise/webgpu/tune';
 import { type BenchGpu, openWebGpu, toggleOption } from '../../gpu/open-webgpu.ts';
-import { parseChoices } from '../../parse-choices.ts';
-import { type Suite, UsageError } from '../../suite.ts';
-import type { Row } from '../../table.ts';
+import { parseChoices } from '../../suite/parse-choices.ts';
+import { type Suite, UsageError } from '../../suite/suite.ts';
+import type { Row } from '../../suite/table.ts';
 import { type CaseDType, parseShapes, type Shape4 } from '../../workloads/attention/attention-case.ts';
 
 const dtypes = ['f32', 'f16', 'bf16'] as const;

@@ -1,7 +1,7 @@
 import { cost, normalise, type Tensor } from '@tilewise/core';
 import { normalInputs } from '@tilewise/device-report/measure';
 import { copiesBeyondCaches } from '../../gpu/buffers.ts';
-import { UsageError } from '../../suite.ts';
+import { UsageError } from '../../suite/suite.ts';
 
 export type Shape4 = readonly [B: number, H: number, S: number, D: number];
 export type CaseDType = 'f32' | 'f16' | 'bf16';

@@ -1,6 +1,6 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
-import { WrongResult } from '../../suite.ts';
+import { WrongResult } from '../../suite/suite.ts';
 import { attentionCase } from './attention-case.ts';
 import { checkResults } from './check-results.ts';
 

@@ -2,7 +2,7 @@ import { Tensor } from '@tilewise/core';
 import { sdpa, sdpaBackward } from '@tilewise/core/reference';
 import { normalInputs } from '@tilewise/device-report/measure';
 import { describe, expect, test } from 'vitest';
-import { WrongResult } from '../../suite.ts';
+import { WrongResult } from '../../suite/suite.ts';
 import { checkBackward, checkForward, type SampledBackward, sampleRows } from './sampled-reference.ts';
 
 describe.each([{ causal: false }, { causal: true }, { causal: true, left: 5 }])(

@@ -1,5 +1,5 @@
 import type { Tensor } from '@tilewise/core';
-import { WrongResult } from '../../suite.ts';
+import { WrongResult } from '../../suite/suite.ts';
 
 /**
  * A call whose rows can be computed one by one: all tensors are (B, H, S, D), with the default scale, causal

@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import { openWebGpu } from '../../../gpu/open-webgpu.ts';
 import { openPeerEnvironment } from '../../../peers/peer-environment.ts';
-import type { SuiteOptions } from '../../../suite.ts';
+import type { SuiteOptions } from '../../../suite/suite.ts';
 import { trainingCases, weightsOfCase } from '../training-case.ts';
 import { webgpuPeers } from './webgpu-peers.ts';
 

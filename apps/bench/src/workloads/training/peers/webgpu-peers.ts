@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { findPeer } from '../../../peers/peer-module.ts';
-import type { SuiteOptions } from '../../../suite.ts';
+import type { SuiteOptions } from '../../../suite/suite.ts';
 import { peerRun } from '../peer-run.ts';
 import type { TrainingCase } from '../training-case.ts';
 import type { TrainingRun } from '../training-run.ts';
