@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { GraphBuilder } from '../../../testing/attention/attention-graph.ts';
 import { runOnGpu } from '../../../testing/compare/webgpu-engine.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import type { Implementation, SdpaFp8Arguments } from './arguments.ts';
+import type { Implementation, SdpaFp8Arguments } from './arguments/arguments.ts';
 import { sdpaFp8, sdpaFp8Backward } from './index.ts';
 
 const [B, Hq, Hk, Sq, Skv, D, Dv] = [2, 4, 2, 5, 7, 8, 6];

@@ -8,7 +8,7 @@ import { kernelsOf } from '../../../testing/compare/expect-same.ts';
 import { runOnGpu } from '../../../testing/compare/webgpu-engine.ts';
 import type { Graph } from '../../graph.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import type { SdpaArguments } from './arguments.ts';
+import type { SdpaArguments } from './arguments/arguments.ts';
 import { sdpa, sdpaBackward } from './index.ts';
 import { opWriter } from './op-writer.ts';
 

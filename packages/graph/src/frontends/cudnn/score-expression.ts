@@ -8,7 +8,7 @@ import { numberOf, numbersOf } from '../../ir/schema/attribute.ts';
 import { storageDType } from '../../ir/tensor/dtype.ts';
 import { describeTensor, isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { numeric } from '../../ops/elementwise/numeric.ts';
-import type { ScoreProgram } from './arguments.ts';
+import type { ScoreProgram } from './arguments/arguments.ts';
 
 /** A score program as an expression of (score, b, h, q, kv), and its captures. */
 export interface ScoreExpression {

@@ -1,14 +1,14 @@
 import { InvalidDTypeError } from '@tilewise/core';
 import type { Graph } from '../../graph.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import type { SdpaFp8Arguments, SdpaFp8BackwardArguments } from './arguments.ts';
+import type { SdpaFp8Arguments, SdpaFp8BackwardArguments } from './arguments/arguments.ts';
+import { backwardScalars, forwardScalars, scalarsOf } from './arguments/fp8-scalars.ts';
+import { cudnnOptions } from './arguments/options.ts';
+import { checkArguments } from './arguments/rules.ts';
 import { addComposite, addCompositeBackward } from './composite/composite.ts';
 import { isComposite } from './composite/limits.ts';
 import { type Amaxes, fp8CompositeSteps, isFp8 } from './composite/steps.ts';
-import { backwardScalars, forwardScalars, scalarsOf } from './fp8-scalars.ts';
 import { opWriter } from './op-writer.ts';
-import { cudnnOptions } from './options.ts';
-import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
 /**

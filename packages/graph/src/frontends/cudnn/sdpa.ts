@@ -1,11 +1,11 @@
 import type { Graph } from '../../graph.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import type { SdpaArguments, SdpaBackwardArguments } from './arguments.ts';
+import type { SdpaArguments, SdpaBackwardArguments } from './arguments/arguments.ts';
+import { cudnnOptions } from './arguments/options.ts';
+import { checkArguments } from './arguments/rules.ts';
 import { addComposite, addCompositeBackward } from './composite/composite.ts';
 import { isComposite } from './composite/limits.ts';
 import { opWriter } from './op-writer.ts';
-import { cudnnOptions } from './options.ts';
-import { checkArguments } from './rules.ts';
 import { addUnified } from './unified.ts';
 
 /** The requested results of `sdpa`. */

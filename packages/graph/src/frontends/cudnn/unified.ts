@@ -5,8 +5,8 @@ import type { AttributeValue } from '../../ir/schema/attribute.ts';
 import { omitUndefined } from '../../ir/schema/omit-undefined.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import type { ScoreProgram } from './arguments.ts';
-import type { CudnnOptions } from './options.ts';
+import { isTensor, type ScoreProgram } from './arguments/arguments.ts';
+import type { CudnnOptions } from './arguments/options.ts';
 import { type ScoreExpression, scoreExpression } from './score-expression.ts';
 
 /** The parts of an attention operation. */
@@ -48,10 +48,6 @@ export function addUnified(
     outputs: outputs.map(([, tensor]) => tensor),
   });
   return Object.fromEntries(outputs);
-}
-
-export function isTensor(x: unknown): x is LogicalTensor {
-  return typeof x === 'object' && x !== null && 'dtype' in x;
 }
 
 /** An option by its path, such as `dropout.seed`. */

@@ -1,7 +1,7 @@
 import type { Graph } from '../../../graph.ts';
 import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
-import type { AnyArguments } from '../arguments.ts';
+import type { AnyArguments } from '../arguments/arguments.ts';
 import { type OpWriter, opWriter } from '../op-writer.ts';
 import { grouping, writeScores } from './scores.ts';
 import { type CompositeSteps, plainSteps } from './steps.ts';

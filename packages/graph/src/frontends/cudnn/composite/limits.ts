@@ -1,6 +1,6 @@
 import { UnsupportedNodeError } from '../../../errors.ts';
 import { isKnown, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
-import type { AnyArguments } from '../arguments.ts';
+import type { AnyArguments } from '../arguments/arguments.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 

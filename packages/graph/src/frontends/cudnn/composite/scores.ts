@@ -1,6 +1,6 @@
 import { standardSlopes } from '@tilewise/core';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
-import type { AnyArguments } from '../arguments.ts';
+import type { AnyArguments } from '../arguments/arguments.ts';
 import type { OpWriter } from '../op-writer.ts';
 
 /**

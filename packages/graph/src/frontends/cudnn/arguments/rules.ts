@@ -5,12 +5,11 @@ import {
   InvalidShapeError,
   nearestName,
 } from '@tilewise/core';
-import type { Graph } from '../../graph.ts';
-import { checkGraph } from '../../ir/check-graph.ts';
-import { checkNames } from '../../ir/check-names.ts';
-import { describeTensor, isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
-import { type AnyArguments, argumentNames } from './arguments.ts';
-import { isTensor } from './unified.ts';
+import type { Graph } from '../../../graph.ts';
+import { checkGraph } from '../../../ir/check-graph.ts';
+import { checkNames } from '../../../ir/check-names.ts';
+import { describeTensor, isKnown, type LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
+import { type AnyArguments, argumentNames, isTensor } from './arguments.ts';
 
 type Arguments = AnyArguments<LogicalTensor>;
 

@@ -1,7 +1,6 @@
 import { cpuEngine } from '@tilewise/core/cpu';
 import { describe, expect, test } from 'vitest';
-import { Graph } from '../../graph.ts';
-import type { SdpaArguments } from './arguments.ts';
+import { Graph } from '../../../graph.ts';
 import {
   cudnnOptions,
   d256Window,
@@ -10,7 +9,8 @@ import {
   sdpaBackwardD256,
   sdpaFp8,
   sdpaFp8Backward,
-} from './index.ts';
+} from '../index.ts';
+import type { SdpaArguments } from './arguments.ts';
 
 const g = new Graph();
 const tensor = (shape: readonly number[], dtype: 'f32' | 'i32' | 'i64' | 'bool' | 'f16' = 'f32') =>

@@ -1,5 +1,5 @@
 import { checkObject, type SdpaBackwardOptions, type SdpaOptions } from '@tilewise/core';
-import { omitUndefined } from '../../ir/schema/omit-undefined.ts';
+import { omitUndefined } from '../../../ir/schema/omit-undefined.ts';
 import type { AnyArguments } from './arguments.ts';
 
 /**

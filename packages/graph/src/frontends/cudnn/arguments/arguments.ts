@@ -1,6 +1,6 @@
-import type { Graph } from '../../graph.ts';
-import type { GraphDType } from '../../ir/tensor/dtype.ts';
-import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import type { Graph } from '../../../graph.ts';
+import type { GraphDType } from '../../../ir/tensor/dtype.ts';
+import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { backwardScalars, forwardScalars } from './fp8-scalars.ts';
 
 /**
@@ -193,3 +193,8 @@ export const argumentNames: Readonly<
   sdpaFp8: [...attentionNames, ...forwardScalars, ...words('generateStats oDType')],
   sdpaFp8Backward: [...[...attentionNames, ...backwardScalars], ...words('o dO stats dSinkToken gradDType')],
 };
+
+/** Whether an argument that may be a number is a tensor. */
+export function isTensor(x: unknown): x is LogicalTensor {
+  return typeof x === 'object' && x !== null && 'dtype' in x;
+}
