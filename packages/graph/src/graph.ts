@@ -3,16 +3,16 @@ import type { WorkTrace } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { traitsOf } from './compile/engine-traits.ts';
 import type { PartitionPolicy } from './compile/partition.ts';
-import type { GraphHeader, OneDnnGraph } from './formats/json/format.ts';
+import { type GraphHeader, type OneDnnGraph, standardHeader } from './formats/json/format.ts';
 import { readJson } from './formats/json/read.ts';
 import { graphToJson } from './formats/json/write.ts';
 import { checkNames } from './ir/check-names.ts';
 import { GraphBuilder } from './ir/graph-builder.ts';
 import type { GraphNode } from './ir/node.ts';
-import type { GivenAttributes, TensorsOf } from './ir/schema/schema.ts';
 import type { LogicalTensor } from './ir/tensor/logical-tensor.ts';
 import type { KnownTensor } from './ir/tensor/storage.ts';
-import { type OperationKind, type OperationSchemas, operationsByKind } from './ops/table.ts';
+import type { OperationOptions } from './ops/operation-options.ts';
+import { type OperationKind, operationsByKind } from './ops/table.ts';
 import { type Bindable, knownTensors } from './runtime/bindings/bindable.ts';
 import type { Bindings } from './runtime/bindings/bindings.ts';
 import { checkIds } from './runtime/bindings/check-ids.ts';
@@ -20,40 +20,6 @@ import { type CompiledGraph, compileGraph } from './runtime/compiled-graph.ts';
 import { executeOnce } from './runtime/partitions/compiled-partition.ts';
 import { checkEngine, type Partition } from './runtime/partitions/partition.ts';
 import { partitionGraph, partitionsToRun } from './runtime/partitions/partitions-of-graph.ts';
-
-const standardHeader: GraphHeader = {
-  version: '3.12.0',
-  engineKind: 'any',
-  fpmathMode: 'strict',
-  ports: 'derived',
-};
-
-/**
- * An operation to add. Its kind determines the names and values of its attributes, and the number of its
- * tensors.
- */
-export type OperationOptions<K extends OperationKind> = {
-  /** The tensors that the operation reads, in the order of its schema. */
-  readonly inputs: TensorsOf<OperationSchemas[K]['inputs']>;
-  /** The tensors that the operation writes, in the order of its schema. */
-  readonly outputs: TensorsOf<OperationSchemas[K]['outputs']>;
-  /** Unique among the operations of the graph. Default: one more than the largest so far. */
-  readonly id?: number | undefined;
-  /** The name in errors and exports. Default: none. */
-  readonly name?: string | undefined;
-} & AttributesOption<GivenAttributes<OperationSchemas[K]['attributes']>>;
-
-/** `attrs` is optional if no attribute is required. */
-type AttributesOption<A> =
-  Partial<A> extends A
-    ? {
-        /** The attributes by name. Default: those of the schema. */
-        readonly attrs?: A | undefined;
-      }
-    : {
-        /** The attributes by name. */
-        readonly attrs: A;
-      };
 
 /** A graph of tensor operations: build it, finalize it, then partition and run it. */
 export class Graph extends GraphBuilder {

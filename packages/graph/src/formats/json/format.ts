@@ -93,3 +93,11 @@ export interface GraphHeader {
   /** The ports in the JSON: derived from the operations, none, or those read from a file. */
   readonly ports: 'derived' | 'none' | Ports;
 }
+
+/** The header of a graph that is not read from a file. */
+export const standardHeader: GraphHeader = {
+  version: '3.12.0',
+  engineKind: 'any',
+  fpmathMode: 'strict',
+  ports: 'derived',
+};
