@@ -9,7 +9,7 @@ import type { CaseResult, Counts } from '../../cases/case.ts';
 import { conformance } from '../../command/conformance.ts';
 import { suites } from '../index.ts';
 import { groupRunners } from './groups/index.ts';
-import { runPoint } from './run-point.ts';
+import { runPoint } from './run/run-point.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tilewise-pytorch-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -11,7 +11,7 @@ import type { GroupRunner } from './groups/group.ts';
 import { groupRunners } from './groups/index.ts';
 import type { Point } from './point.ts';
 import { isImplied, type ReadValues, readValues } from './read-values.ts';
-import { runPoint } from './run-point.ts';
+import { runPoint } from './run/run-point.ts';
 import type { Sizes } from './sizes.ts';
 
 /** The seed for drawing points from a grid, and for their data. */

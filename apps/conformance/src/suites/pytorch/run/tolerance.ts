@@ -1,6 +1,6 @@
 import type { DType } from '@tilewise/core';
-import type { TensorError } from '../attention/worst-error.ts';
-import type { Tolerances } from './case-file.ts';
+import type { TensorError } from '../../attention/worst-error.ts';
+import type { Tolerances } from '../case-file.ts';
 
 /**
  * Rules whose yardstick is eager attention in f32 with rounded results; the yardstick of the other rules

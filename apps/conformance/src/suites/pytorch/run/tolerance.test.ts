@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Tolerances } from './case-file.ts';
+import type { Tolerances } from '../case-file.ts';
 import { judge } from './tolerance.ts';
 
 const values = (...x: number[]): Float64Array => Float64Array.from(x);
