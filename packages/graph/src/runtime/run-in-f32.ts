@@ -8,8 +8,9 @@ import { type Bindable, knownTensors } from './bindings/bindable.ts';
 import type { Bindings } from './bindings/bindings.ts';
 import { checkIds } from './bindings/check-ids.ts';
 import { withKnown } from './partitions/boundary-tensors.ts';
-import { executeOnce, sharedPartition } from './partitions/compiled-partition.ts';
+import { executeOnce } from './partitions/compiled-partition.ts';
 import { checkEngine } from './partitions/partition.ts';
+import { sharedPartition } from './partitions/shared-partition.ts';
 
 /**
  * Runs a finalized graph operation by operation, with intermediate floats in f32 regardless of their dtype,

@@ -1,6 +1,6 @@
 import type { TensorDesc } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
-import type { SharedPartition } from './compiled-partition.ts';
+import type { SharedPartition } from './shared-partition.ts';
 
 /**
  * The maximum number of compiled partitions in an engine's cache; the least recently used is dropped first.

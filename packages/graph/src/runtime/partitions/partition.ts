@@ -12,14 +12,10 @@ import { type Bindable, knownTensors } from '../bindings/bindable.ts';
 import type { Bindings } from '../bindings/bindings.ts';
 import { checkIds } from '../bindings/check-ids.ts';
 import { boundary, withKnown } from './boundary-tensors.ts';
-import {
-  type CompiledPartition,
-  executeOnce,
-  type SharedPartition,
-  sharedPartition,
-} from './compiled-partition.ts';
+import { type CompiledPartition, executeOnce } from './compiled-partition.ts';
 import { type Holding, holdPartition } from './compiled-partition-cache.ts';
 import { heldPartition } from './held-partition.ts';
+import { type SharedPartition, sharedPartition } from './shared-partition.ts';
 
 /** Tensors of a partition by their ids. */
 export interface CompileOptions {
