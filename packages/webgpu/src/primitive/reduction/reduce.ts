@@ -5,7 +5,8 @@ import { gatheredTensor } from '../../codegen/shader-part.ts';
 import { isCpu } from '../../device/capabilities/broadcasting.ts';
 import { outputName, type PrimitiveKernels, type PrimitiveTensors } from '../access/primitive-tensors.ts';
 import { longSlice } from './lane-columns.ts';
-import { rowsKernel, rowsWork } from './rows.ts';
+import { rowsKernel } from './rows.ts';
+import { rowsWork } from './rows-work.ts';
 
 const partials = 'workspace.partials';
 
