@@ -11,7 +11,7 @@ import { compareAdamW, compareLora } from '../models/checks.ts';
 import { difference, largest, within, worstOf } from '../models/compare.ts';
 import { batchOf, type Expected, readExpected } from '../models/expected.ts';
 import { weightsBeside } from './case-files.ts';
-import { sameValues, transposed } from './exported-models.ts';
+import { sameValues, transposed } from './weight-values.ts';
 
 /** An exported model in its checkpoint's folder, and an engine to run it on. */
 interface TrainingContext<T extends TensorDesc> {

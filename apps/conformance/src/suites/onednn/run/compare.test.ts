@@ -1,7 +1,8 @@
 import { Tensor } from '@tilewise/core';
 import { Graph } from '@tilewise/graph';
 import { describe, expect, test } from 'vitest';
-import { compare, gateOf, isClose, isTrusted, joined } from './compare.ts';
+import { compare, isClose, isTrusted, joined } from './compare.ts';
+import { gateOf } from './gate.ts';
 
 describe('the gate', () => {
   const difference = (got: readonly number[], want: readonly number[]) =>

@@ -12,19 +12,11 @@ import {
 import type { Outcome } from '../../../cases/case.ts';
 import { type GraphCase, readGraph } from '../rewrite/case-file.ts';
 import { rewrite } from '../rewrite/rewrite.ts';
-import {
-  compare,
-  type Difference,
-  gateOf,
-  isClose,
-  isTrusted,
-  joined,
-  largestOf,
-  normOf,
-} from './compare.ts';
+import { compare, type Difference, isClose, isTrusted, joined, largestOf, normOf } from './compare.ts';
 import { drawnEntries, entriesOf, type Part, type TensorsById } from './entries.ts';
 import { withExactProducts } from './exact-products.ts';
 import { fill } from './fill.ts';
+import { gateOf } from './gate.ts';
 import { type Role, roleOf } from './roles.ts';
 
 /**
