@@ -1,17 +1,14 @@
-import { elementCount, type Shape, sameShape, Tensor } from '@tilewise/core';
-import { div, eq, exp, lt, mul, type NumericExpr, select, sub } from '@tilewise/core/expr';
-import { input } from '@tilewise/core/primitive';
+import { type Shape, sameShape, Tensor } from '@tilewise/core';
+import { div, eq, mul, type NumericExpr, select } from '@tilewise/core/expr';
 import type { StepOptions } from '../../ir/program/attention-step.ts';
 import type { Value } from '../../ir/program/lowering.ts';
 import type { ProgramBuilder } from '../../ir/program/program-builder.ts';
-import { numbersOf } from '../../ir/schema/attribute.ts';
 import { axisOf } from '../../ir/tensor/shape.ts';
-import { reduceAxes } from '../../ops/reduction/reduce.ts';
 import type { BackwardParts } from '../../passes/attention/backward.ts';
-import type { GradientMatMul } from '../../passes/attention/backward-products.ts';
-import type { DropoutMatch } from '../../passes/attention/dropout.ts';
-import type { Factor, Product } from '../../passes/attention/product.ts';
+import type { Factor } from '../../passes/attention/product.ts';
 import { queriesAndKeys, stepDropout } from './attention-forward.ts';
+import { dropoutFactor, mapped, outputOf, writeOutput } from './backward-output.ts';
+import { sumsGroups, targetOf } from './gradient-targets.ts';
 import { asHeads, type HeadLayout, headLayout, resultView } from './heads.ts';
 import { isPerScore, type MatchLowering } from './match-lowering.ts';
 import { scoreProgram } from './score-program.ts';
@@ -110,36 +107,6 @@ function isOverScores(
   );
 }
 
-interface DropoutFactor {
-  readonly value: Value;
-  readonly expr: NumericExpr;
-}
-
-/**
- * The graph's dropout factor relative to the kernel's 1 / (1 − p): an expression of input 1, the graph's
- * scalar.
- */
-function dropoutFactor(
-  dropout: DropoutMatch | null,
-  { builder, value }: MatchLowering,
-): DropoutFactor | null {
-  if (dropout?.scale === undefined) return null;
-  const scale = builder.view(value(dropout.scale), [], []);
-  return { value: scale, expr: mul(input(1), 1 - (dropout.p as number)) };
-}
-
-/** Computes a tensor elementwise from another tensor and a scalar. */
-function mapped(
-  of: Value,
-  scalar: Value,
-  element: (x: NumericExpr) => NumericExpr,
-  builder: ProgramBuilder,
-): Value {
-  const to = builder.temporary(of.desc.shape);
-  builder.map(element(input(0)), [of, scalar], to);
-  return to;
-}
-
 /** Repeats keys (B, Hk, Skv, D) to one head per query head. */
 function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Value {
   const [, Hk, Skv, D] = k.desc.shape;
@@ -147,87 +114,6 @@ function perHead(k: Value, { B, H }: HeadLayout, { builder }: MatchLowering): Va
   const [sb, sh, ss, sd] = k.desc.strides;
   const groups = builder.view(k, [B, Hk, H / Hk, Skv, D], [sb, sh, 0, ss, sd]);
   return builder.reshaped(groups, [B, H, Skv, D]);
-}
-
-/** Whether the sum after a product is over the query heads that share one head of the operand. */
-function sumsGroups(gradient: GradientMatMul | null, operand: number, lowering: MatchLowering): boolean {
-  if (!gradient?.reduce) return true;
-  const { shape } = lowering.value(operand).desc;
-  const product = lowering.desc(gradient.matmul.outputs[0].id).shape;
-  const axes = reduceAxes(numbersOf(gradient.reduce.attributes, 'axes'), product);
-  const lead = product.length - shape.length;
-  return product.every((n, d) => {
-    // Neither of the last two dimensions, which may be swapped, is summed.
-    if (d >= product.length - 2) return !axes.includes(d);
-    const own = d < lead ? 1 : shape[d - lead];
-    return axes.includes(d) ? own === 1 : own === n;
-  });
-}
-
-/**
- * The value that a gradient is written to: empty if the gradient is not requested; null if the graph's
- * gradient has another size.
- */
-function targetOf(
-  gradient: GradientMatMul | null,
-  operand: Value,
-  lowering: MatchLowering,
-): { readonly to: Value | null; finish(): void } | null {
-  if (gradient === null) return { to: null, finish: () => {} };
-  const stored = lowering.result(gradient.result);
-  const result = gradient.transposed ? lowering.builder.transposed(stored) : stored;
-  if (elementCount(result.desc.shape) !== elementCount(operand.desc.shape)) return null;
-  return resultView(lowering.builder, result, operand.desc.shape);
-}
-
-/**
- * The output for given stats, if the graph computes the gradient of softmax from the probabilities: Σ_j P∘dP
- * = dO·o with o = P·V. Stats that do not belong to these scores scale P, and therefore o.
- */
-function outputOf(
-  { q, k, v, lse: stats }: { readonly q: Value; readonly k: Value; readonly v: Value; readonly lse: Value },
-  options: StepOptions,
-  builder: ProgramBuilder,
-): Value {
-  const [B, H, Sq] = q.desc.shape;
-  const Dv = v.desc.shape[3];
-  const o = builder.temporary([B, H, Sq, Dv]);
-  const max = builder.temporary([B, H, Sq]);
-  const sumExp = builder.temporary([B, H, Sq]);
-  builder.attention({
-    kind: 'sdpa',
-    q: q.index,
-    k: k.index,
-    v: v.index,
-    options,
-    outDType: 'f32',
-    results: { o: o.index, max: max.index, sumExp: sumExp.index },
-  });
-  const column = (value: Value): Value => builder.view(value, [B, H, Sq, 1], [...value.desc.strides, 0]);
-  const scaled = builder.temporary([B, H, Sq, Dv]);
-  // Uses max and sumExp instead of lse, because rounding lse loses the difference between large scores and
-  // their stats.
-  const factor = mul(input(2), exp(sub(input(1), input(3))));
-  builder.map(
-    select(lt(input(1), -3e38), 0, mul(input(0), factor)),
-    [o, column(max), column(sumExp), column(stats)],
-    scaled,
-  );
-  return scaled;
-}
-
-/** Writes the output of attention to the graph's tensor, for other readers. */
-function writeOutput(
-  { matmul, transposed: swap }: Product,
-  o: Value,
-  factor: DropoutFactor | null,
-  { builder, result }: MatchLowering,
-): void {
-  const stored = result(matmul.outputs[0].id);
-  const target = resultView(builder, swap ? builder.transposed(stored) : stored, o.desc.shape);
-  if (factor) builder.map(mul(input(0), factor.expr), [o, factor.value], target.to);
-  else builder.copy(o, target.to);
-  target.finish();
 }
 
 /**
