@@ -3,13 +3,8 @@ import { timeInTurn } from '@tilewise/device-report/measure';
 import { WrongResult } from '../suite/suite.ts';
 import type { Row } from '../suite/table.ts';
 import { type AttentionCase, caseColumns, toleranceOf } from '../workloads/attention/attention-case.ts';
-import {
-  errorOfGradients,
-  errorOfO,
-  type SampledCall,
-  type SampledForward,
-  sampleRows,
-} from '../workloads/attention/sampled-reference.ts';
+import type { SampledCall, SampledForward } from '../workloads/attention/exact-rows.ts';
+import { errorOfGradients, errorOfO, sampleRows } from '../workloads/attention/sampled-reference.ts';
 import type { Pass } from './implementation.ts';
 import { ImplementationProcess, type ImplementationProcessOptions } from './implementation-process.ts';
 import { tensorOf } from './implementation-service.ts';

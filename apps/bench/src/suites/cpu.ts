@@ -9,7 +9,7 @@ import { MEASURED_MS, timeMatmul } from '../wasm/time-matmul.ts';
 import { wasmMatmul } from '../wasm/wasm-matmul.ts';
 import type { CaseDType } from '../workloads/attention/attention-case.ts';
 import { checkResults } from '../workloads/attention/check-results.ts';
-import type { SampledCall } from '../workloads/attention/sampled-reference.ts';
+import type { SampledCall } from '../workloads/attention/exact-rows.ts';
 
 /** The case of one row. */
 interface Case {

@@ -11,7 +11,8 @@ import { parseChoices } from '../../suite/parse-choices.ts';
 import { type Suite, UsageError } from '../../suite/suite.ts';
 import type { Row } from '../../suite/table.ts';
 import { type CaseDType, toleranceOf } from '../../workloads/attention/attention-case.ts';
-import { checkForward, type SampledCall, sampleRows } from '../../workloads/attention/sampled-reference.ts';
+import type { SampledCall } from '../../workloads/attention/exact-rows.ts';
+import { checkForward, sampleRows } from '../../workloads/attention/sampled-reference.ts';
 import { continueTexts, generationOptions } from '../../workloads/decoding/continue-texts.ts';
 
 const [Hq, Hk, D] = [32, 8, 128];

@@ -3,7 +3,8 @@ import { sdpa, sdpaBackward } from '@tilewise/core/reference';
 import { normalInputs } from '@tilewise/device-report/measure';
 import { describe, expect, test } from 'vitest';
 import { WrongResult } from '../../suite/suite.ts';
-import { checkBackward, checkForward, type SampledBackward, sampleRows } from './sampled-reference.ts';
+import type { SampledBackward } from './exact-rows.ts';
+import { checkBackward, checkForward, sampleRows } from './sampled-reference.ts';
 
 describe.each([{ causal: false }, { causal: true }, { causal: true, left: 5 }])(
   'with %o',
