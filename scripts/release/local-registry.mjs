@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { run } from './run.mjs';
+import { run } from '../run.mjs';
 
 // The last minor version of Verdaccio that runs on Node 20.
 const verdaccio = 'verdaccio@6.2';

@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { packagesOf, snippetsOf } from '../checks/snippets.mjs';
+import { run } from '../run.mjs';
 import { startRegistry } from './local-registry.mjs';
 import { outdatedManifests, placeholders } from './project-fields.mjs';
-import { run } from './run.mjs';
 import { stageRelease } from './staging.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { run } from './run.mjs';
+import { run } from '../run.mjs';
 
 /**
  * Copies the built packages to a folder and gives them the versions and changelogs of the next release.

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../release/run.mjs';
+import { run } from '../run.mjs';
 
 const program =
   "import { smokeCpu } from './smoke.mjs';\nsmokeCpu().then(text => console.log(text), error => { console.error(error); process.exit(1); });\n";

@@ -7,8 +7,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run } from '../release/run.mjs';
 import { stageRelease } from '../release/staging.mjs';
+import { run } from '../run.mjs';
 import { browserChecks } from './browsers.mjs';
 import { bundlerChecks } from './bundlers.mjs';
 import { firefoxChecks } from './firefox.mjs';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { swiftShaderDriver } from '../../tools/webgpu-host/dist/vulkan/swiftshader.js';
-import { run } from '../release/run.mjs';
+import { run } from '../run.mjs';
 
 /** Runs the packages in processes: Node, Deno and Bun, by `import` and by `require`. */
 export function processChecks({ folder, add }) {

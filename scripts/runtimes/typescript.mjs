@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run } from '../release/run.mjs';
+import { run } from '../run.mjs';
 
 const versions = ['5.7', '5.8', '5.9', '6.0', '7.0'];
 const consumers = fileURLToPath(new URL('../checks/consumers', import.meta.url));
