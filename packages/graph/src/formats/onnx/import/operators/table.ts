@@ -9,6 +9,7 @@ import { comparisonOperators } from './elementwise/comparison.ts';
 import { blockOperators } from './images/blocks.ts';
 import { convolutionOperators } from './images/convolution.ts';
 import { poolingOperators } from './images/pooling.ts';
+import { resizeOperators } from './images/resize.ts';
 import { orderingOperators } from './indexing/ordering.ts';
 import { scatteringOperators } from './indexing/scattering.ts';
 import { selectingOperators } from './indexing/selecting.ts';
@@ -34,6 +35,7 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...convolutionOperators,
   ...blockOperators,
   ...poolingOperators,
+  ...resizeOperators,
   ...reductionOperators,
   ...normalizationOperators,
   ...attentionOperators,

@@ -1,11 +1,11 @@
 import { floatType } from '../../file/element-type.ts';
 import { NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { swish } from '../elementwise/activations.ts';
+import { resizeOperators } from '../images/resize.ts';
 import { localResponseNorm, lpNormalization } from './channel-norms.ts';
 import { crossEntropyLoss, likelihoodLoss } from './losses.ts';
 import { nonZero } from './non-zero.ts';
 import { qLinearConv, qLinearMatMul } from './quantized-products.ts';
-import { resize } from './resize.ts';
 import { convTranspose } from './transposed-convolution.ts';
 
 /** Resize of versions before 10, whose scales are an input, or an attribute before version 9. */
@@ -15,7 +15,7 @@ const upsample: OnnxOperator = call => {
   const given = { name: 'scales', type: floatType, shape: [values.length], isStatic: true, isWeight: false };
   const tensor = (): never => call.refuse('has scales that are not numbers');
   const scales = call.optional(1) ?? { ...given, host: () => ({ shape: given.shape, values }), tensor };
-  return resize(new NodeCall(call.node, 10, call, [x, scales]));
+  return resizeOperators.Resize(new NodeCall(call.node, 10, call, [x, scales]));
 };
 
 /** swish(x₀) · x₁. */
@@ -40,7 +40,6 @@ export const rareOperators: Readonly<Record<string, OnnxOperator>> = {
   NonZero: nonZero,
   QLinearConv: qLinearConv,
   QLinearMatMul: qLinearMatMul,
-  Resize: resize,
   SoftmaxCrossEntropyLoss: crossEntropyLoss,
   SwiGLU: swiGlu,
   Upsample: upsample,

@@ -156,7 +156,7 @@ function weighted(
  * Resizes images by nearest elements, or by a product with an interpolation matrix along each axis:
  * https://onnx.ai/onnx/operators/onnx__Resize.html.
  */
-export const resize: OnnxOperator = call => {
+const resize: OnnxOperator = call => {
   const value = call.input(0);
   const { shape, type } = value;
   const mode = call.text('mode', 'nearest');
@@ -183,3 +183,5 @@ export const resize: OnnxOperator = call => {
     }, value.tensor()),
   );
 };
+
+export const resizeOperators: Readonly<Record<string, OnnxOperator>> = { Resize: resize };
