@@ -6,16 +6,13 @@ import { activationOperators } from './elementwise/activations.ts';
 import { arithmeticOperators } from './elementwise/arithmetic.ts';
 import { castOperators } from './elementwise/casts.ts';
 import { comparisonOperators } from './elementwise/comparison.ts';
-import { blockOperators } from './images/blocks.ts';
-import { convolutionOperators } from './images/convolution.ts';
-import { poolingOperators } from './images/pooling.ts';
-import { resizeOperators } from './images/resize.ts';
 import { orderingOperators } from './indexing/ordering.ts';
 import { scatteringOperators } from './indexing/scattering.ts';
 import { selectingOperators } from './indexing/selecting.ts';
 import { integerProductOperators } from './products/integer-products.ts';
 import { productOperators } from './products/products.ts';
 import { quantizationOperators } from './products/quantization.ts';
+import { quantizedProductOperators } from './products/quantized-products.ts';
 import { normalizationOperators } from './reductions/normalization.ts';
 import { reductionOperators } from './reductions/reductions.ts';
 import { shapeOperators } from './shapes.ts';
@@ -32,10 +29,7 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...productOperators,
   ...integerProductOperators,
   ...quantizationOperators,
-  ...convolutionOperators,
-  ...blockOperators,
-  ...poolingOperators,
-  ...resizeOperators,
+  ...quantizedProductOperators,
   ...reductionOperators,
   ...normalizationOperators,
   ...attentionOperators,
@@ -55,11 +49,14 @@ async function loaded<T>(what: string, load: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The names of the operators on images have one of these parts. */
+const ofImages = /Conv|Pool|Space|Resize|Upsample/;
+
 /**
  * Loads the supported operators of the operator sets that a model imports. To add an operator, write a
- * function in a file of this folder and add it to that file's list. The operators of com.microsoft, and rare
- * ones of ONNX, are loaded only for models that need them, because a page that reads other models does not
- * need their code.
+ * function in a file of this folder and add it to that file's list. The operators of com.microsoft, operators
+ * on images and rare operators of ONNX are loaded only for models that need them, because a page that reads
+ * other models does not need their code.
  * @param used the names of the operators of ONNX that the model uses.
  * @throws TilewiseError `UNSUPPORTED`: the code could not be loaded.
  */
@@ -67,12 +64,14 @@ export async function loadOnnxOperators(
   domains: { has(domain: string): boolean },
   used: readonly string[],
 ): Promise<OnnxOperators> {
-  const own = used.every(op => op === 'If' || Object.hasOwn(standard, op))
-    ? standard
-    : {
-        ...standard,
-        ...(await loaded("ONNX's rare operators", () => import('./rare/rare.ts'))).rareOperators,
-      };
+  const others = used.filter(op => op !== 'If' && !Object.hasOwn(standard, op));
+  const own = {
+    ...standard,
+    ...(others.some(op => ofImages.test(op)) &&
+      (await loaded("ONNX's operators on images", () => import('./images/images.ts'))).imageOperators),
+    ...(others.some(op => !ofImages.test(op)) &&
+      (await loaded("ONNX's rare operators", () => import('./rare/rare.ts'))).rareOperators),
+  };
   if (!domains.has('com.microsoft')) return { '': own };
   const { microsoftOperators } = await loaded(
     "the operator set 'com.microsoft'",

@@ -2,6 +2,8 @@ import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { type ElementType, int32Type } from '../../file/element-type.ts';
 import { type NodeCall, type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
 import { centred } from '../products/integer-products.ts';
+import { requantized } from '../products/quantized-products.ts';
+import { convTranspose } from './transposed-convolution.ts';
 import { type Windows, windowsOf } from './windows.ts';
 
 /** A convolution of input 0 with the filters in input 1, of which `operands` gives the tensors and a bias. */
@@ -39,8 +41,14 @@ const convInteger: OnnxOperator = call => {
   return result({ type, shape }, () => call.draft.cast(emit(), 'i32'));
 };
 
+/** A convolution of quantised images. A list of scales has one for each filter. */
+const qLinearConv: OnnxOperator = call =>
+  requantized(call, convInteger, list => call.draft.channels(list, call.shape(0).length));
+
 /** Convolutions. */
 export const convolutionOperators: Readonly<Record<string, OnnxOperator>> = {
   Conv: conv,
   ConvInteger: convInteger,
+  ConvTranspose: convTranspose,
+  QLinearConv: qLinearConv,
 };

@@ -1,4 +1,4 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-onnxruntime.ts';
 import { f32, i64, type OperatorCase, text } from '../../../../../../testing/onnx/operator-case.ts';
 
@@ -16,3 +16,18 @@ test.each([
 ])('positions that are whole numbers are not rounded down: %s, %i to %i', (coordinates, from, to) =>
   expectAsOnnxruntime(floored(coordinates, from, to)),
 );
+
+test.each<readonly [string, OperatorCase]>([
+  [
+    'between elements',
+    {
+      op: 'Upsample',
+      opset: 9,
+      inputs: [[1, 2, 2, 3], f32([1, 1, 2, 1.5])],
+      attributes: { mode: text('linear') },
+    },
+  ],
+  ['to the nearest elements', { op: 'Upsample', opset: 9, inputs: [[1, 1, 2, 3], f32([1, 1, 2, 3])] }],
+])('Upsample %s is as in onnxruntime', async (_, one) => {
+  await expect(expectAsOnnxruntime(one)).resolves.toBeUndefined();
+});

@@ -1,7 +1,7 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { shapeOf } from '../../../../../ir/tensor/shape.ts';
-import { isInteger } from '../../file/element-type.ts';
-import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
+import { floatType, isInteger } from '../../file/element-type.ts';
+import { NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { gathered } from '../indexing/moved.ts';
 
 /** A resized dimension: its extents before and after, and the scale of coordinates. */
@@ -184,4 +184,18 @@ const resize: OnnxOperator = call => {
   );
 };
 
-export const resizeOperators: Readonly<Record<string, OnnxOperator>> = { Resize: resize };
+/** Resize of versions before 10, whose scales are an input, or an attribute before version 9. */
+const upsample: OnnxOperator = call => {
+  const x = call.input(0);
+  const values = call.attribute('scales', 'floats') ?? [];
+  const given = { name: 'scales', type: floatType, shape: [values.length], isStatic: true, isWeight: false };
+  const tensor = (): never => call.refuse('has scales that are not numbers');
+  const scales = call.optional(1) ?? { ...given, host: () => ({ shape: given.shape, values }), tensor };
+  return resize(new NodeCall(call.node, 10, call, [x, scales]));
+};
+
+/** Resizing of images. */
+export const resizeOperators: Readonly<Record<string, OnnxOperator>> = {
+  Resize: resize,
+  Upsample: upsample,
+};

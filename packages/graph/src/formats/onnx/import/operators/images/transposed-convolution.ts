@@ -1,5 +1,5 @@
 import { type OnnxOperator, result } from '../../node-call.ts';
-import { listOf } from '../images/windows.ts';
+import { listOf } from './windows.ts';
 
 /**
  * The transposed convolution of x (B, C, …) with filters (C, M / groups, …), plus a bias (M): the gradient of
