@@ -55,6 +55,25 @@ test('its gradients', async () => {
   await checkGradients(g, g.op('Convolution', inputs, geometry), inputs);
 });
 
+test.each([
+  ['strides, padding, dilation and groups', geometry, [N, O, 2, 3]],
+  [
+    'steps that leave out elements',
+    { strides: [3, 3], pads_begin: [0, 0], pads_end: [1, 0], dilations: [1, 1], groups: 1 },
+    [N, O, 2, 1],
+  ],
+])('the gradients of its gradients with %s', async (_, attributes, dstShape) => {
+  const weightsShape = [O, C / attributes.groups, KH, KW];
+  for (const [kind, shapes, shape] of [
+    ['ConvolutionBackwardData', [dstShape, weightsShape], src.shape],
+    ['ConvolutionBackwardWeights', [src.shape, dstShape], weightsShape],
+  ] as const) {
+    const g = new GraphBuilder();
+    const inputs = shapes.map(own => g.input(own));
+    await checkGradients(g, g.op(kind, inputs, { ...attributes, shape }), inputs);
+  }
+});
+
 test('its gradients in 16 bits, from an f32 gradient of its result', async () => {
   const g = new GraphBuilder();
   const half = (values: number[]) => g.input([1, 1, values.length], { dtype: 'f16', values });

@@ -2,7 +2,7 @@ import { add, and, eq, floorDiv, ge, lt, mod, mul, type NumericExpr, select, sub
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { Lowering, Value } from '../ir/program/lowering.ts';
 import { defineOperations } from '../ir/schema/define.ts';
-import type { Operation } from '../ir/schema/operation.ts';
+import type { GradientCall, Operation } from '../ir/schema/operation.ts';
 import type { ResolvedAttributes } from '../ir/schema/schema.ts';
 import { isKnown, type LogicalShape, type LogicalTensor } from '../ir/tensor/logical-tensor.ts';
 import { checkShape, refuse } from '../ir/tensor/shape.ts';
@@ -108,6 +108,25 @@ function summed(
   return reshaped(reduced(inputs, { axes, domain: [...shape, ...over], element }), shape);
 }
 
+const kind = 'Convolution';
+
+/**
+ * Writes one of the three operations as a gradient of another: Σ dst∘Convolution(src, weights) is linear in
+ * each of dst, src and weights, so each operation is the derivative of this sum by one of the three.
+ * @param like the forward tensor whose shape a gradient by src or weights has.
+ */
+function partial(
+  { builder, attributes, dy }: GradientCall<Geometry & { readonly shape?: readonly number[] }>,
+  operation: string,
+  operands: readonly LogicalTensor[],
+  like?: LogicalTensor,
+): LogicalTensor {
+  const { shape: _, ...geometry } = attributes;
+  // The gradient of a 16-bit result may be f32.
+  const cast = operands.map(t => builder.cast(t, dy.dtype));
+  return builder.op(operation, cast, like ? { ...geometry, shape: builder.shapeOf(like) } : geometry);
+}
+
 /** Convolutions with any number of spatial dimensions. Each output element is computed as its own sum. */
 export const convolutionOperations: readonly Operation[] = defineOperations(convolutionSchemas, {
   /** Cross-correlation of src (N, C, …) with weights (O, C / groups, …), plus a bias (O). */
@@ -117,16 +136,13 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
       if (bias) checkShape('a bias of', bias.shape, weights.shape.slice(0, 1));
       return [outputShape(src.shape, weights.shape, a)];
     },
-    gradient: ({ builder, attributes: a, inputs: [src, weights], outputs: [dst], dy }) => {
-      const axes = builder.shapeOf(dst).flatMap((_, d) => (d === 1 ? [] : [d]));
-      const backward = (by: string, operands: LogicalTensor[], like: LogicalTensor): LogicalTensor => {
-        // The gradient of a 16-bit result may be f32.
-        const cast = operands.map(t => builder.cast(t, dy.dtype));
-        return builder.op(`ConvolutionBackward${by}`, cast, { ...a, shape: builder.shapeOf(like) });
-      };
+    gradient: call => {
+      const { builder, inputs, outputs, dy } = call;
+      const [src, weights] = inputs;
+      const axes = builder.shapeOf(outputs[0]).flatMap((_, d) => (d === 1 ? [] : [d]));
       return [
-        () => backward('Data', [dy, builder.forward(weights)], src),
-        () => backward('Weights', [builder.forward(src), dy], weights),
+        () => partial(call, `${kind}BackwardData`, [dy, builder.forward(weights)], src),
+        () => partial(call, `${kind}BackwardWeights`, [builder.forward(src), dy], weights),
         // Not called without a bias.
         () => builder.op('ReduceSum', [dy], { axes }),
       ];
@@ -153,6 +169,14 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     infer: ({ attributes: a, inputs: [dy, weights] }) => {
       checkGradient(dy, a.shape, weights.shape, a);
       return [a.shape];
+    },
+    gradient: call => {
+      const { builder, inputs, dy } = call;
+      const [own, weights] = inputs;
+      return [
+        () => partial(call, kind, [dy, builder.forward(weights)]),
+        () => partial(call, `${kind}BackwardWeights`, [dy, builder.forward(own)], weights),
+      ];
     },
     lower: (lowering, { attributes: a }) => {
       const [dy, weights] = lowering.inputs;
@@ -186,6 +210,14 @@ export const convolutionOperations: readonly Operation[] = defineOperations(conv
     infer: ({ attributes: a, inputs: [src, dy] }) => {
       checkGradient(dy, src.shape, a.shape, a);
       return [a.shape];
+    },
+    gradient: call => {
+      const { builder, inputs, dy } = call;
+      const [src, own] = inputs;
+      return [
+        () => partial(call, `${kind}BackwardData`, [builder.forward(own), dy], src),
+        () => partial(call, kind, [builder.forward(src), dy]),
+      ];
     },
     lower: (lowering, { attributes: a }) => {
       const [src, dy] = lowering.inputs;

@@ -1,6 +1,9 @@
+import { Tensor } from '@tilewise/core';
+import { cpuEngine } from '@tilewise/core/cpu';
 import { expect, test } from 'vitest';
 import { expectAsOnnxruntime } from '../../../../../../testing/onnx/expect-as-onnxruntime.ts';
 import { int, ints, modelOf, type OperatorCase, text } from '../../../../../../testing/onnx/operator-case.ts';
+import { gradients } from '../../../../../gradients.ts';
 import { fromOnnx } from '../../../index.ts';
 import type { OnnxAttribute } from '../../../model.ts';
 
@@ -53,4 +56,25 @@ test.each<readonly [string, OperatorCase, string]>([
 ])('a transposed convolution with %s is refused', async (_, one, message) => {
   const model = await fromOnnx(modelOf(one));
   expect(() => model.graph()).toThrow(message);
+});
+
+test('the gradients of a transposed convolution with a stride and output padding', async () => {
+  const attributes = { strides: ints(2), output_padding: ints(1) };
+  const model = await fromOnnx(modelOf(transposed(attributes, [1, 1, 2], [1, 1, 2], [1])));
+  const { graph, inputs, outputs } = model.graph();
+  const { x0: x, x1: w, x2: bias } = inputs;
+  const backward = gradients(graph, { of: outputs.y0, withRespectTo: [x, w, bias] });
+  const [seed] = [...backward.seeds.values()];
+  const results = await backward.run(cpuEngine(), {
+    [x.id]: Tensor.from([1, 2], [1, 1, 2]),
+    [w.id]: Tensor.from([3, 4], [1, 1, 2]),
+    [seed.id]: Tensor.from([1, 10, 100, 1000, 10000], [1, 1, 5]),
+  });
+  const [dx, dw, dbias] = [x, w, bias].map(({ id }) => [
+    ...results[backward.gradients.get(id)?.id ?? -1].toFloat64(),
+  ]);
+  expect(dx).toEqual([3 * 1 + 4 * 10, 3 * 100 + 4 * 1000]);
+  expect(dw).toEqual([1 * 1 + 2 * 100, 1 * 10 + 2 * 1000]);
+  expect(dbias).toEqual([11111]);
+  model.release();
 });
