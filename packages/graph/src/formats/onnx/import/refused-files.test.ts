@@ -17,14 +17,36 @@ import { Choices } from '../../../../testing/random/choices.ts';
 import { fromOnnx, tensorFromOnnx, toOnnx } from '../index.ts';
 import { bytesField, floatField, integerField, joined, messageField, stringField } from '../protobuf.ts';
 
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
 describe('an invalid file', () => {
   test.each([
-    ['is empty', new Uint8Array(0), 'the model has no graph: it is not an ONNX model'],
-    ['ends early', openExtents.subarray(0, 200), /ends early: a field takes \d+ bytes, \d+ are left/],
+    ['is empty', new Uint8Array(0), 'the empty file is not a complete ONNX model: it has no graph'],
+    [
+      'ends early',
+      openExtents.subarray(0, 200),
+      /is not a complete ONNX model: it ends early: a field takes \d+ bytes, \d+ are left/,
+    ],
     [
       'is text',
-      new TextEncoder().encode('ONNX is not text'),
-      /the model has a field of|ends early|wire type/,
+      bytesOf('ONNX is not text'),
+      'the file, which starts with "ONNX is not text", is not a complete ONNX model',
+    ],
+    ['is JSON', bytesOf('{"a": [1]}'), String.raw`"{\"a\": [1]}", is not a complete ONNX model`],
+    [
+      'is a file of safetensors',
+      Uint8Array.of(8, 0, 0, 0, 0, 0, 0, 0, ...bytesOf('{}      ')),
+      'is not a complete ONNX model: it has a field of number 0',
+    ],
+    [
+      'is a zip archive',
+      Uint8Array.of(...bytesOf('PK'), 3, 4, 20, 0, 0, 0),
+      String.raw`"PK\u0003\u0004\u0014\u0000\u0000\u0000", is not a complete ONNX model`,
+    ],
+    [
+      'is a tensor',
+      joined([integerField(1, 1), integerField(2, 1)]),
+      'is not a complete ONNX model: it has no graph',
     ],
     [
       'has fewer numbers than its shape says',

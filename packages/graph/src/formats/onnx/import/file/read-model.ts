@@ -86,9 +86,8 @@ export interface ModelRecord extends GraphRecord {
  * @throws InvalidGraphError if the bytes are not a valid ONNX file, naming the node or tensor.
  */
 export function readModel(bytes: Uint8Array): ModelRecord {
-  const model = new Message(bytes, 'the model');
-  const graph = model.message(7, 'graph');
-  if (!graph) return model.fail('has no graph: it is not an ONNX model');
+  const model = new Message(bytes, `${described(bytes)} is not a complete ONNX model: it`);
+  const graph = new Message(model.bytes(7, 'graph') ?? model.fail('has no graph'), 'the graph');
   const functions = model.messages(25, 'functions', n => `function ${n}`);
   return {
     // A function may use operator sets that the main graph does not use.
@@ -96,6 +95,12 @@ export function readModel(bytes: Uint8Array): ModelRecord {
     ...readGraph(graph, 0),
     functions: new Map(functions.map(readFunction)),
   };
+}
+
+/** A file by its start, which often says what it is: a page, JSON, an archive, or a pointer of Git LFS. */
+function described(bytes: Uint8Array): string {
+  const start = new TextDecoder('latin1').decode(bytes.subarray(0, 16));
+  return start ? `the file, which starts with ${JSON.stringify(start)},` : 'the empty file';
 }
 
 const readOpsets = (message: Message, field: number): (readonly [domain: string, version: number])[] =>
