@@ -1,3 +1,4 @@
+import type { DType } from '@tilewise/core';
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { isFloat } from '../../draft.ts';
 import { int32Type, integerRange } from '../../file/element-type.ts';
@@ -31,7 +32,12 @@ function clippedByTensors(call: NodeCall): NodeResult {
   );
 }
 
-/** Clips x to two bounds, each of which is optional. */
+/** The largest finite number of each float type. */
+const largest: Readonly<Partial<Record<DType, number>>> = {
+  ...{ f32: (2 - 2 ** -23) * 2 ** 127, f16: 65504, bf16: (2 - 2 ** -7) * 2 ** 127 },
+};
+
+/** Clips x to two bounds. A bound that is not given is the largest or the smallest finite number. */
 export const clip: OnnxOperator = call => {
   const { version } = call;
   const computed = version >= 11 && [1, 2].some(n => call.optional(n)?.host === null);
@@ -40,8 +46,9 @@ export const clip: OnnxOperator = call => {
     if (version < 11) return call.float(name, standard);
     return call.has(n) ? (call.numbers(n)[0] ?? standard) : standard;
   };
-  const [min, max] = [bound(1, 'min', -Infinity), bound(2, 'max', Infinity)];
   const { type, shape, host } = call.input(0);
+  const most = largest[type.dtype] ?? Infinity;
+  const [min, max] = [bound(1, 'min', -most), bound(2, 'max', most)];
   return {
     ...{ type, shape },
     fold:

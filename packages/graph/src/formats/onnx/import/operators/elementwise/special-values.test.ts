@@ -24,6 +24,8 @@ interface Case {
 }
 
 const { NaN: none, POSITIVE_INFINITY: inf } = Number;
+/** The largest finite f32 number. */
+const largest = 3.4028234663852886e38;
 
 /** Elementwise operators at infinities, NaN, 0, and integers beyond the 24 bits of f32. */
 const cases: Readonly<Record<string, Case>> = {
@@ -98,6 +100,12 @@ const cases: Readonly<Record<string, Case>> = {
     type: 'u32',
     inputs: [[5, 4294967295, 3000000000], [2147483653], [4294967290]],
     gives: [2147483653, 4294967290, 3000000000],
+  },
+  'numbers between bounds that are not given': {
+    op: 'Clip',
+    type: 'f32',
+    inputs: [[-inf, -1, inf, none]],
+    gives: [-largest, -1, largest, none],
   },
   'a sum of magnitudes of integers': {
     op: 'ReduceL1',
