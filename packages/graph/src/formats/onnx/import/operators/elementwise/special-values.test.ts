@@ -101,6 +101,14 @@ const cases: Readonly<Record<string, Case>> = {
     inputs: [[5, 4294967295, 3000000000], [2147483653], [4294967290]],
     gives: [2147483653, 4294967290, 3000000000],
   },
+  // As in onnxruntime, which rounds towards 0.
+  'a mean of integers beyond 24 bits': {
+    op: 'ReduceMean',
+    type: 'i32',
+    inputs: [[1000000007, 1000000008, 16777217]],
+    gives: [672259077],
+  },
+  'a negative mean of integers': { op: 'ReduceMean', type: 'i8', inputs: [[-1, -2, -5]], gives: [-2] },
   'numbers between bounds that are not given': {
     op: 'Clip',
     type: 'f32',

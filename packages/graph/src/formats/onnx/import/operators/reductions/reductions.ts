@@ -14,6 +14,7 @@ import { once } from '../../once.ts';
 import { beforeReshape } from '../../reshapes/writer.ts';
 import { hostTensor, reader } from '../../value.ts';
 import { absolute } from '../elementwise/arithmetic.ts';
+import { divideIntegers } from '../elementwise/divide-integers.ts';
 import { integerExtreme, integerSum } from './integer-sums.ts';
 
 type Join = (a: number, b: number) => number;
@@ -49,7 +50,8 @@ function reduction(
             sums.set(at, join(sums.get(at) ?? start, read(index)));
             return 0;
           });
-          const { values } = hostTensor(kept, index => finish(sums.get(place(index)) ?? start, count));
+          const whole = isInteger(type) ? Math.trunc : (x: number) => x;
+          const { values } = hostTensor(kept, index => whole(finish(sums.get(place(index)) ?? start, count)));
           return { shape: to, values };
         }),
       emit: () => {
@@ -57,8 +59,9 @@ function reduction(
         const own = tensor();
         const [x, along] =
           axes.length > 0 ? [own, axes] : [draft.reshape(own, [...shape, 1]), [shape.length]];
-        const reduced = (t: LogicalTensor): LogicalTensor =>
-          draft.op(kind, [t], { axes: along, keep_dims: true });
+        const reduced = (t: LogicalTensor, by = kind): LogicalTensor =>
+          draft.op(by, [t], { axes: along, keep_dims: true });
+        const summed = (): LogicalTensor => integerSum(draft, x, count, t => reduced(t, 'ReduceSum'));
         if (isFloat(x))
           return axes.length > 0
             ? draft.op(kind, [x], { axes, keep_dims: keeps })
@@ -70,10 +73,12 @@ function reduction(
           count && bools.dtype === 'bool'
             ? draft.cast(reduced(draft.cast(draft.reshape(bools, shapeOf(x)), 'f32')), x.dtype)
             : kind === 'ReduceSum'
-              ? integerSum(draft, x, count, reduced)
-              : kind === 'ReduceMax' || kind === 'ReduceMin'
-                ? integerExtreme(draft, kind, x, reduced)
-                : reduced(x);
+              ? summed()
+              : kind === 'ReduceMean'
+                ? draft.cast(divideIntegers(draft, summed(), draft.scalar(count, 'i32')).quotient, x.dtype)
+                : kind === 'ReduceMax' || kind === 'ReduceMin'
+                  ? integerExtreme(draft, kind, x, reduced)
+                  : reduced(x);
         return draft.reshape(exact, to);
       },
     };
