@@ -153,3 +153,29 @@ test.each(
   expect(Array.from(y?.toFloat64() ?? [])).toEqual(gives.values);
   model.release();
 });
+
+test.each([
+  ['a scale for each of too few columns', [given('f32', [1, 2]), given('u8', [1, 2])], {}],
+  ['more scales than the one column', [given('f32', [1, 2, 3])], { axis: int(2) }],
+  ['a matrix of scales', [given('f32', [1, 2, 3], [1, 3])], {}],
+  ['more blocks than a row has', [given('f32', [1, 2, 3, 4, 5, 6], [2, 3, 1])], blocks],
+  ['too few zero points', [given('f32', [1, 2, 3]), given('u8', [1])], {}],
+])('%s: both operators refuse the shape by name', async (_, rest, attributes) => {
+  for (const [op, type] of [
+    ['QuantizeLinear', 1],
+    ['DequantizeLinear', 2],
+  ] as const) {
+    const bytes = encodeModel({
+      ...{ name: op, opset: 21 },
+      nodes: [{ op, name: op, inputs: names.slice(0, rest.length + 1), outputs: ['y'], attributes }],
+      initializers: rest.map((one, n) => ({
+        ...{ name: names[n + 1] ?? '', type: types[one.type][0], shape: shapeOf(one) },
+        data: dataOf(one),
+      })),
+      inputs: [{ name: 'x', type, shape: [2, 3, 1] }],
+      outputs: [{ name: 'y', type: 3 - type, shape: [2, 3, 1] }],
+    });
+    const model = await fromOnnx(bytes);
+    expect(() => model.graph()).toThrow(/^operation (\w+) '\1': has '?(scale|zero).*of shape/);
+  }
+});

@@ -26,6 +26,19 @@ function spread(call: NodeCall, { shape: own, tensor }: Value): LogicalTensor {
   return draft.op('Take', [list, call.constant({ shape: [extent], values }, int64Type)], { axis });
 }
 
+/** Checks the shape of the scales or of the zero points. One number may have any shape. */
+function checkSpread(call: NodeCall, { name, shape: own }: Value): void {
+  const { shape } = call.input(0);
+  if (elementCount(own) === 1) return;
+  const axis = call.axis(call.int('axis', 1), shape.length);
+  const block = call.int('block_size', 0);
+  const wanted = block
+    ? shape.map((extent, d) => (d === axis ? Math.ceil(extent / block) : extent))
+    : [shape[axis]];
+  if (`${own}` !== `${wanted}`)
+    call.fail(`has '${name}' of shape [${own}]; along axis ${axis} of [${shape}] it must be [${wanted}]`);
+}
+
 /** Quantizes floats with a scale and a zero point, or dequantizes them. */
 function conversion(
   call: NodeCall,
@@ -36,6 +49,9 @@ function conversion(
   const { draft } = call;
   const { shape, tensor } = call.input(0);
   const [scales, zeros] = [call.input(1), call.optional(2)];
+  for (const own of zeros ? [scales, zeros] : [scales]) checkSpread(call, own);
+  if (zeros && elementCount(zeros.shape) !== elementCount(scales.shape))
+    call.fail(`has scales of shape [${scales.shape}] and zero points of shape [${zeros.shape}]`);
   const [known, zps] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : new Float64Array()];
   const isF8 = quantized.kind === 'float';
   const division = namedType(call, 'precision') ?? scales.type;
