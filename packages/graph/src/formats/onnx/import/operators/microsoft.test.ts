@@ -106,6 +106,14 @@ describe('is as in onnxruntime:', () => {
       ...{ op: 'Attention', attributes: causal },
       inputs: [...projected(3), grid('i32', [B, 3], 0, 0, 1, 1, 1, 1)],
     },
+    'attention with one product of the keys from a start to an end': {
+      ...{ op: 'Attention', attributes: { num_heads: int(H), mask_filter_value: { float: -5 } } },
+      inputs: [...projected(4), integers(4, 3, 2, 0)],
+    },
+    'attention with one product of the keys from a start to an end beyond them': {
+      ...{ op: 'Attention', attributes: causal },
+      inputs: [...projected(3), integers(9, 2, 3, 1)],
+    },
     'attention with one product and lengths, and values of their own size': {
       ...{ op: 'Attention', outputs: 1 },
       attributes: { num_heads: int(H), qkv_hidden_sizes: { ints: [8, 8, 12] }, scale: { float: 0.3 } },

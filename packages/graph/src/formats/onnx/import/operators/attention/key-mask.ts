@@ -17,8 +17,9 @@ interface Sizes {
 }
 
 /**
- * The mask and the bias of com.microsoft's attention. The mask is the number of visible keys (B), or has a
- * number for each key (B, Skv) or each score (B, Sq, Skv). Where the number is 0, 'mask_filter_value' is
+ * The mask and the bias of com.microsoft's attention. The mask is the number of visible keys (B), or the
+ * end and the start of the visible keys (2·B), or has a number for each key (B, Skv) or each score
+ * (B, Sq, Skv). Where the number is 0, 'mask_filter_value' is
  * added to the score, which gives weights even to a query whose keys are all hidden.
  */
 export function keyMask(
@@ -32,18 +33,21 @@ export function keyMask(
   if (!mask) return { mask: bias };
   const shape = `${mask.shape}`;
   if (shape === `${B}`) return { mask: bias, seqLensKv: mask.tensor() };
-  const rows = shape === `${[B, Skv]}` ? 1 : shape === `${[B, Sq, Skv]}` ? Sq : null;
+  const isRange = shape === `${2 * B}`;
+  const rows = isRange || shape === `${[B, Skv]}` ? 1 : shape === `${[B, Sq, Skv]}` ? Sq : null;
   if (rows === null)
     return call.refuse(
-      `has a key mask of shape [${mask.shape}]; [${B}], [${B},${Skv}] and [${B},${Sq},${Skv}] are supported`,
+      `has a key mask of shape [${mask.shape}], not [${B}], [${2 * B}], [${B},${Skv}] or [${B},${Sq},${Skv}]`,
     );
-  const seen = draft.reshape(draft.cast(mask.tensor(), 'bool'), [B, 1, rows, Skv]);
+  /** Whether each key is before the end, or the start, of its sequence. */
+  const before = (start: number): LogicalTensor => {
+    const bounds = draft.slice(mask.tensor(), { axis: 0, start, size: B });
+    const places = draft.inline([...new Array(Skv).keys()], [Skv], 'i32');
+    return draft.test('Less', places, draft.reshape(bounds, [B, 1]));
+  };
+  const own = isRange ? draft.test('Greater', before(0), before(B)) : draft.cast(mask.tensor(), 'bool');
+  const seen = draft.reshape(own, [B, 1, rows, Skv]);
   const filter = draft.inline([call.float('mask_filter_value', -10000)], shapeOf(seen), 'f32');
   const added = draft.select(seen, draft.inline([0], shapeOf(seen), 'f32'), filter);
-  return { mask: bias ? sum(call, bias, added) : added };
-}
-
-/** The sum of biases, in f32. */
-function sum({ draft }: NodeCall, a: LogicalTensor, b: LogicalTensor): LogicalTensor {
-  return draft.op('Add', [draft.cast(a, 'f32'), b]);
+  return { mask: bias ? draft.op('Add', [draft.cast(bias, 'f32'), added]) : added };
 }
