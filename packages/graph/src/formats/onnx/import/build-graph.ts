@@ -19,7 +19,7 @@ import { checkShape, declaration, type GivenInputs } from './given-inputs.ts';
 import { NodeCall, type NodeResult, named } from './node-call.ts';
 import { once } from './once.ts';
 import { type OnnxOperators, onnxOperatorOf } from './operators/table.ts';
-import type { HostTensor, Value } from './value.ts';
+import { type HostTensor, isUniform, type Value } from './value.ts';
 
 /** A graph that was built from a model, for inputs of given shapes. */
 export interface OnnxGraph {
@@ -185,18 +185,16 @@ export class GraphFromModel {
    */
   #constant({ shape, values }: HostTensor, type: ElementType, name = ''): LogicalTensor {
     const { dtype } = type;
-    const numbers = new Float64Array(values);
     const isPlain = ['f32', 'f16', 'bf16', 'i32', 'bool'].includes(dtype);
-    const first = numbers[0];
-    const isUniform = first !== undefined && numbers.every(x => Object.is(x, first));
-    const inline = isUniform ? [first] : [...numbers.slice(0, maxInlineElements + 1)];
+    const few = Array.from({ length: Math.min(values.length, maxInlineElements + 1) }, (_, n) => values[n]);
+    const inline = isUniform(values) ? few.slice(0, 1) : few;
     const fitsInline =
       inline.length > 0 &&
       inline.length <= maxInlineElements &&
       inline.every(x => brokenScalarRule(dtype, x) === null);
     if (isPlain && fitsInline && !inline.some(Number.isNaN)) return this.#draft.inline(inline, shape, dtype);
     const made = this.#draft.tensor(dtype, shape, name, 'constant');
-    this.#constants.set(made.id, tensorOfNumbers(name || this.#draft.at.label, dtype, shape, numbers));
+    this.#constants.set(made.id, tensorOfNumbers(name || this.#draft.at.label, dtype, shape, values));
     return made;
   }
 

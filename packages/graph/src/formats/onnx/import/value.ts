@@ -8,6 +8,12 @@ export interface HostTensor {
   readonly values: ArrayLike<number>;
 }
 
+/** Whether all numbers are the same. This is a loop, because a table may have a billion numbers. */
+export function isUniform(values: ArrayLike<number>): boolean {
+  for (let n = 1; n < values.length; n++) if (!Object.is(values[n], values[0])) return false;
+  return true;
+}
+
 /** A value of the model while its graph is built: known numbers, a tensor of the graph, or both. */
 export interface Value {
   readonly name: string;

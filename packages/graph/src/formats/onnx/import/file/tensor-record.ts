@@ -96,18 +96,21 @@ function fromNumbers(message: Message, type: ElementType, count: number): Uint8A
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** A tensor's elements as numbers; integers beyond 2^53 become the nearest number. */
+/**
+ * A tensor's elements as numbers, which share the memory of the file where possible, because a model may have
+ * gigabytes of bytes. Integers beyond 2^53 become the nearest number.
+ */
 export function numbersOf(
   { type, shape }: Pick<TensorRecord, 'type' | 'shape'>,
   data: Uint8Array,
-): Float64Array {
+): ArrayLike<number> {
   const { bits, kind } = type;
   const length = elementCount(shape);
   if (kind === 'float' && bits < 32) return engineTensor({ name: '', type, shape }, data).toFloat64();
   if (bits >= 8) {
     const elements = elementsOf(type, aligned(data, bits), length);
     const isBig = elements instanceof BigInt64Array || elements instanceof BigUint64Array;
-    return isBig ? Float64Array.from(elements, Number) : new Float64Array(elements);
+    return isBig ? Float64Array.from(elements, Number) : elements;
   }
   return Float64Array.from({ length }, (_, n) => {
     const at = n * bits;
@@ -164,7 +167,7 @@ export function engineTensor({ name, type, shape }: Omit<TensorRecord, 'data'>, 
 }
 
 /**
- * Converts numbers to a tensor in an engine's dtype.
+ * Converts numbers to a tensor in an engine's dtype. A Float32Array becomes an f32 tensor without a copy.
  * @throws TilewiseError `UNSUPPORTED` for an integer that the dtype cannot represent, because engines have no
  * 64-bit integers.
  */
@@ -172,10 +175,13 @@ export function tensorOfNumbers(
   name: string,
   dtype: DType,
   shape: readonly number[],
-  values: Float64Array,
+  values: ArrayLike<number>,
 ): Tensor {
-  // A file may store true as any number but 0.
-  const wrong = dtype === 'bool' ? undefined : values.find(value => brokenScalarRule(dtype, value) !== null);
+  if (dtype === 'f32' && values instanceof Float32Array) return Tensor.wrap(values, { dtype, shape });
+  // Floats are rounded, and a file may store true as any number but 0.
+  const wrong: number | undefined = /^[iu]/.test(dtype)
+    ? Array.prototype.find.call(values, (value: number) => brokenScalarRule(dtype, value) !== null)
+    : undefined;
   if (wrong !== undefined)
     throw new TilewiseError(
       'UNSUPPORTED',

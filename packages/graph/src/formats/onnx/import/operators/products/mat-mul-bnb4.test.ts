@@ -20,5 +20,5 @@ test.each([
 
 test('codes of another number are refused', async () => {
   const model = await fromOnnx(modelOf(product(1, codes.slice(1))));
-  expect(() => model.graph()).toThrow('that do not fit 3 × 32 in blocks of 16');
+  expect(() => model.graph()).toThrow('that do not fit 3 × 32 in groups of 16');
 });

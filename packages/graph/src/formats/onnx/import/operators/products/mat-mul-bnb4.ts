@@ -1,4 +1,5 @@
-import { type OnnxOperator, result } from '../../node-call.ts';
+import type { OnnxOperator } from '../../node-call.ts';
+import { nibble, productBy } from './packed-matrix.ts';
 
 /** The numbers of FP4's first eight codes in bitsandbytes; the others are their negatives. */
 const fp4 = [0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4];
@@ -18,22 +19,16 @@ const codebooks: readonly (readonly number[])[] = [[...fp4, ...fp4.map(x => -x)]
  * blocks that each have a largest magnitude, with the first code of a byte in its upper half.
  */
 export const matMulBnb4: OnnxOperator = call => {
-  const [x, largest] = [call.input(0), call.input(2)];
   const [K, N, block] = [call.int('K', 0), call.int('N', 0), call.int('block_size', 0)];
   const codebook = codebooks[call.int('quant_type', 1)] ?? call.fail("has an unknown 'quant_type'");
-  if (K < 1 || N < 1 || block < 1 || x.shape.at(-1) !== K)
-    call.fail(`cannot multiply [${x.shape}] by ${K} × ${N}`);
   if (!call.flag('transB', true)) call.refuse("has the attribute 'transB' = 0, which is not supported");
-  const { draft } = call;
-  return result({ type: x.type, shape: [...x.shape.slice(0, -1), N] }, () => {
+  return productBy(call, call.input(2).type, { K, N, block }, () => {
     const [bytes, factors] = [call.elements(1), call.elements(2)];
     if (bytes.length !== Math.ceil((N * K) / 2) || factors.length !== Math.ceil((N * K) / block))
-      call.fail(`has codes or magnitudes that do not fit ${N} × ${K} in blocks of ${block}`);
-    const code = (n: number): number => (n % 2 === 0 ? bytes[n >> 1] >> 4 : bytes[n >> 1] & 15);
-    const number = (_: unknown, n: number): number => codebook[code(n)] * factors[Math.floor(n / block)];
-    const values = Float32Array.from({ length: N * K }, number);
-    const weights = call.constant({ shape: [N, K], values }, largest.type);
-    const matrices = [x.tensor(), draft.cast(weights, x.tensor().dtype)];
-    return draft.op('MatMul', matrices, { transpose_b: true });
+      call.fail(`has codes or magnitudes that do not fit ${N} × ${K} in groups of ${block}`);
+    const values = new Float32Array(N * K);
+    for (let n = 0; n < values.length; n++)
+      values[n] = codebook[nibble(bytes, n ^ 1)] * factors[Math.floor(n / block)];
+    return values;
   });
 };
