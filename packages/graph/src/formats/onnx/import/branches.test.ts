@@ -68,3 +68,38 @@ describe('a branch', () => {
     );
   });
 });
+
+const toBool = [stringField(1, 'to'), integerField(3, 9), integerField(20, 2)];
+
+describe('nodes that precede those they read', () => {
+  const backwards = [messageField(1, node('Neg', ['a'], ['b'])), messageField(1, node('Abs', ['x'], ['a']))];
+  const x = Tensor.from([-1, 2], [2]);
+  const run = async (graph: readonly Uint8Array[]) => {
+    const file = model([
+      ...graph,
+      messageField(11, value('x', 1, [2])),
+      messageField(12, value('y', 1, [2])),
+    ]);
+    const { y } = await (await fromOnnx(file)).run(cpuEngine(), { x });
+    return Array.from(y?.toFloat32() ?? []);
+  };
+
+  test('are read, as onnxruntime reads them', async () => {
+    expect(await run([messageField(1, node('Exp', ['b'], ['y'])), ...backwards])).toEqual([
+      expect.closeTo(Math.exp(-1), 5),
+      expect.closeTo(Math.exp(-2), 5),
+    ]);
+  });
+
+  test('are read in a branch', async () => {
+    const branch = [...backwards, messageField(12, value('b', 1, [2]))];
+    const both = ['then_branch', 'else_branch'].map(name =>
+      messageField(5, [stringField(1, name), messageField(6, branch), integerField(20, 5)]),
+    );
+    const condition = [
+      messageField(1, node('Shape', ['x'], ['s'])),
+      messageField(1, node('Cast', ['s'], ['c'], [messageField(5, toBool)])),
+    ];
+    expect(await run([messageField(1, node('If', ['c'], ['y'], both)), ...condition])).toEqual([-1, -2]);
+  });
+});

@@ -1,3 +1,4 @@
+import { postOrder } from '../../../ir/post-order.ts';
 import type { AttributeRecord, GraphRecord, NodeRecord } from './file/read-model.ts';
 import type { TensorRecord } from './file/tensor-record.ts';
 import type { NodeCall } from './node-call.ts';
@@ -82,6 +83,17 @@ function readsOf(node: NodeRecord): string[] {
       ...outputs.map(({ name }) => name),
     ]),
   ];
+}
+
+/**
+ * The nodes in an order in which each follows those whose results it reads. ONNX requires such an order, but
+ * tools add nodes, such as casts of inputs, at the end of a file, and onnxruntime reads these files.
+ */
+export function inOrder(nodes: readonly NodeRecord[]): readonly NodeRecord[] {
+  const producers = new Map(nodes.flatMap(node => node.outputs.map(name => [name, node])));
+  // The name of an optional output that is left out.
+  producers.delete('');
+  return postOrder(nodes, node => readsOf(node).flatMap(name => producers.get(name) ?? []));
 }
 
 /** The nodes that some outputs depend on. */

@@ -3,7 +3,7 @@ import { InvalidGraphError, UnsupportedOperationError } from '../../../errors.ts
 import { Graph } from '../../../graph.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import { brokenScalarRule } from '../../../ir/tensor/scalar.ts';
-import { chosenBranch, nodesFor } from './branches.ts';
+import { chosenBranch, inOrder, nodesFor } from './branches.ts';
 import { Draft } from './draft.ts';
 import { type ElementType, elementTypeName, elementTypeOf } from './file/element-type.ts';
 import {
@@ -87,7 +87,8 @@ export class GraphFromModel {
   }
 
   build(): OnnxGraph {
-    const { initializers, inputs, nodes, outputs } = this.#model;
+    const { initializers, inputs, outputs } = this.#model;
+    const nodes = inOrder(this.#model.nodes);
     for (const record of initializers) this.#define(this.#initializer(record));
     // Files of early versions also list initializers as inputs.
     for (const input of inputs) if (!this.#values.has(input.name)) this.#define(this.#input(input));
@@ -260,7 +261,7 @@ export class GraphFromModel {
     this.#nesting += 1;
     checkAdded(call, this.#added, this.#nesting);
     for (const record of body.initializers) this.#define(this.#initializer(record));
-    for (const one of body.nodes) {
+    for (const one of inOrder(body.nodes)) {
       this.#node(one);
       this.#settle(one);
     }
