@@ -58,6 +58,19 @@ test.each<readonly [string, OperatorCase, string]>([
   expect(() => model.graph()).toThrow(message);
 });
 
+// PyTorch exports such a node; onnxruntime does not run it.
+test('elements that output padding adds beyond the last window are the bias', async () => {
+  const attributes = { dilations: ints(2), output_padding: ints(1) };
+  const model = await fromOnnx(modelOf(transposed(attributes, [1, 1, 2], [1, 1, 2], [1])));
+  const { y0 } = await model.run(cpuEngine(), {
+    x0: Tensor.from([1, 2], [1, 1, 2]),
+    x1: Tensor.from([3, 4], [1, 1, 2]),
+    x2: Tensor.from([10], [1]),
+  });
+  expect(Array.from(y0?.toFloat64() ?? [])).toEqual([13, 16, 14, 18, 10]);
+  model.release();
+});
+
 test('the gradients of a transposed convolution with a stride and output padding', async () => {
   const attributes = { strides: ints(2), output_padding: ints(1) };
   const model = await fromOnnx(modelOf(transposed(attributes, [1, 1, 2], [1, 1, 2], [1])));

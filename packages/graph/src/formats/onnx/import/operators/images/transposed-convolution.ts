@@ -31,18 +31,25 @@ export const convTranspose: OnnxOperator = call => {
     const cut = wanted === null ? 0 : Math.max(0, whole + more[d] - wanted);
     const begin = wanted === null ? before : Math[auto === 'SAME_UPPER' ? 'floor' : 'ceil'](cut / 2);
     const size = wanted ?? whole + more[d] - before - after;
+    // A convolution of more elements would have more windows than x has elements, so the rest are zeros.
+    const covered = Math.min(size, whole + strides[d] - 1 - begin);
     // The convolution of the result must have x's extent; its last pads change nothing else.
-    return { begin, end: Math.max(0, whole - begin - size), size };
+    return { begin, end: Math.max(0, whole - begin - size), size, covered };
   });
   const sizes = sides.map(({ size }) => size);
   if (sizes.some(size => size < 1)) call.fail(`has a result of extents [${sizes}]`);
   const y = [B, own * groups, ...sizes];
   return result({ type: x.type, shape: y }, () => {
     const { draft } = call;
-    const sum = draft.op('ConvolutionBackwardData', [x.tensor(), w.tensor()], {
-      ...{ strides, dilations, groups, shape: y },
+    const shape = [B, own * groups, ...sides.map(({ covered }) => covered)];
+    const after = y.map((extent, d) => extent - shape[d]);
+    const inner = draft.op('ConvolutionBackwardData', [x.tensor(), w.tensor()], {
+      ...{ strides, dilations, groups, shape },
       ...{ pads_begin: sides.map(({ begin }) => begin), pads_end: sides.map(({ end }) => end) },
     });
+    const sum = after.some(n => n > 0)
+      ? draft.op('Pad', [inner], { before: after.map(() => 0), after })
+      : inner;
     const bias = call.optional(2);
     return bias ? draft.op('Add', [sum, draft.channels(bias.tensor(), y.length)]) : sum;
   });
