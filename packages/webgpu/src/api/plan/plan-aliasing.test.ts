@@ -59,6 +59,43 @@ describe('a plan refuses', () => {
   });
 });
 
+describe('of two tensors in one buffer, a plan', () => {
+  /** Slices of one buffer that start at these bytes. */
+  const slicesAt = (...offsets: number[]): BufferSlice[] => {
+    const buffer = storageBuffer(ctx.device, 2048);
+    return offsets.map(offset => ({ buffer, offset }));
+  };
+
+  test('refuses two results that share some bytes', () => {
+    // dk takes 512 bytes.
+    const [dk, dv] = slicesAt(0, 256);
+    expectError(
+      caught(() => encode({ dk, dv })),
+      InvalidArgumentError,
+      'buffers.dk',
+      /share bytes with buffers\.dv/,
+    );
+  });
+
+  test('refuses a result that shares some bytes with an input that a later kernel reads', () => {
+    // v takes 256 bytes.
+    const [v, dv] = slicesAt(0, 128);
+    expectError(
+      caught(() => encode({ v, dv })),
+      InvalidArgumentError,
+      'buffers.dv',
+      /share bytes with buffers\.v, .*'attention dq' uses later/,
+    );
+  });
+
+  test('accepts two results one after the other', async () => {
+    const [given, other] = slicesAt(0, 512);
+    encode({ dk: given, dv: other });
+    const got = { dk: await read(ctx.device, dk, given), dv: await read(ctx.device, dv, other) };
+    expectAgreement(got, { dk, dv });
+  });
+});
+
 test('a result may use the memory of an input that no later kernel reads', async () => {
   const all = encode({ dq: buffers.o });
   const got = {

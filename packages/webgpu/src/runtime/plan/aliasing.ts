@@ -1,7 +1,8 @@
-import { InvalidArgumentError } from '@tilewise/core';
+import { elementCount, elementsSpanned, InvalidArgumentError } from '@tilewise/core';
 import type { AliasFallback, KernelSpec } from '../../codegen/kernel-spec.ts';
 import { type ByteRange, overlap } from '../../device/byte-range.ts';
 import type { BoundTensor } from './bind-slice.ts';
+import type { ExpectedTensor } from './plan-tensors.ts';
 
 /**
  * Whether some results of a kernel are so close together in one buffer that the kernel cannot bind all of
@@ -18,9 +19,10 @@ export function shareResults(results: readonly BoundTensor[], { interleaved }: A
 
 /**
  * Checks that a kernel writes to a buffer that it binds more than once only through disjoint ranges, and does
- * not read it, as WebGPU requires; and that none of its tensors starts where an earlier kernel has written
- * another one. Results that are interleaved overlap too, but start at different bytes.
+ * not read it, as WebGPU requires; and that none of its tensors contains bytes of another one that an earlier
+ * kernel has written. Of two tensors with gaps, which may be interleaved, only the starts are compared.
  * @param earlier the tensors that earlier kernels wrote, to which those of this kernel are added.
+ * @param layouts the layouts of tensors that may have gaps.
  * @throws InvalidArgumentError naming both tensors. The GPU would report the first error later and to no
  * caller, and never the second.
  */
@@ -28,7 +30,14 @@ export function checkAliasing(
   { name }: KernelSpec,
   tensors: readonly BoundTensor[],
   earlier: BoundTensor[] = [],
+  layouts: Readonly<Record<string, ExpectedTensor>> = {},
 ): void {
+  const hasGaps = ({ binding }: BoundTensor): boolean => {
+    const layout = layouts[binding.name];
+    return layout && elementsSpanned(layout) > elementCount(layout.shape);
+  };
+  const shareBytes = (a: BoundTensor, b: BoundTensor): boolean =>
+    hasGaps(a) && hasGaps(b) ? startOf(a) === startOf(b) : overlap(ownRange(a), ownRange(b));
   const own = tensors.filter(({ binding }) => binding.access === 'read_write');
   const kernel = `, which the kernel '${name}'`;
   for (const written of [...earlier, ...own]) {
@@ -36,7 +45,7 @@ export function checkAliasing(
       if (other.binding.name === written.binding.name || other.resource.buffer !== written.resource.buffer)
         continue;
       if (!own.includes(written)) {
-        if (startOf(other) === startOf(written))
+        if (shareBytes(other, written))
           refuse(written, other, 'not share bytes with', `${kernel} uses later`);
       } else if (other.binding.access === 'read') {
         refuse(written, other, 'be in a different buffer from', `${kernel} reads`);

@@ -226,7 +226,8 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
   #callsOf(slices: Slices, steps: readonly Dispatch[]): BoundDispatch[] {
     const running = this.#kernelsOn(slices);
     // Plain operations may bind an input for writing that their kernels only read.
-    const earlier = this.parts.expected && [];
+    const { expected } = this.parts;
+    const earlier = expected && [];
     return steps
       .filter(({ kernel }) => running.has(kernel))
       .map(step => {
@@ -234,7 +235,7 @@ export class DevicePlan<Options> implements KernelPlan<Options> {
         const bound = kernel.bindings.map(binding =>
           this.#bind(slices, binding, split.windows.get(binding.name) ?? [0, 0]),
         );
-        checkAliasing(kernel, bound, earlier);
+        checkAliasing(kernel, bound, earlier, expected);
         return { ...step, bound };
       });
   }

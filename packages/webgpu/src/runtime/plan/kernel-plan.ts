@@ -30,8 +30,8 @@ export interface KernelPlan<Options> {
    * Records the work. Compiles the kernels that have not been compiled yet, which may block for seconds;
    * `warmUp` avoids this.
    * @throws InvalidArgumentError or InvalidShapeError naming a buffer that is missing, too small or
-   * misaligned, or an option that is out of range; for a GpuTensor that does not match the problem, also
-   * InvalidDTypeError.
+   * misaligned, a result that shares bytes with another tensor which is needed later, or an option that is
+   * out of range; for a GpuTensor that does not match the problem, also InvalidDTypeError.
    */
   encode(
     target: GPUCommandEncoder | GPUComputePassEncoder,

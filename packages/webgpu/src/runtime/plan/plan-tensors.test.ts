@@ -138,6 +138,7 @@ test('buffers that a plan has run on are checked again if they are passed in ano
   expect(() => encode({})).toThrow('buffers.q needs 128 bytes from offset 16');
   const { buffer } = q;
   expect(() => encode({ q: { buffer, offset: 2 } })).toThrow('buffers.q.offset must be a multiple of');
+  expect(() => encode({ q: { buffer, offset: '256' as never } })).toThrow(/multiple of 16 bytes, got "256"/);
   expect(() => encode({ q: { buffer, offset: 16 } })).toThrow('buffers.q needs 128 bytes from offset 16');
   expect(() => encode({ q: ctx.view(q, { shape: [1, 1, 8, 4] }) })).toThrow(
     'buffers.q must have shape [1,1,4,8], got [1,1,8,4]',

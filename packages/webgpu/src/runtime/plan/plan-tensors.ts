@@ -1,4 +1,5 @@
 import { checkLayout, InvalidArgumentError, InvalidShapeError, type OperandLayout } from '@tilewise/core';
+import { describeValue } from '@tilewise/philox/errors';
 import { isInWorkspace } from '../../codegen/shader-part.ts';
 import { checkKind } from '../../device/check-kind.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';
@@ -76,7 +77,7 @@ export function checkedSlice(
   if (!Number.isInteger(offset) || offset < 0 || offset % alignment !== 0) {
     throw new InvalidArgumentError(
       `${argument}.offset`,
-      `must be a multiple of ${alignment} bytes, got ${offset}`,
+      `must be a multiple of ${alignment} bytes, got ${describeValue(offset)}`,
     );
   }
   // Shaders read whole words, so the buffer must contain all of the last one.
