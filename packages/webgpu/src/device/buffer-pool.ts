@@ -61,10 +61,7 @@ export class BufferPool {
     const refused = fault.then(wrong => {
       if (!wrong) return undefined;
       this.discard(buffer);
-      // The size may also exceed what the device ever allocates.
-      return new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for another ${size} bytes`, {
-        cause: wrong,
-      });
+      return noMemory(size, wrong);
     });
     noteAllocation(buffer, refused);
     return buffer;
@@ -77,7 +74,10 @@ export class BufferPool {
     return this.#takeFree({ size, usage }) ?? this.#create({ size, usage, label: 'tilewise staging' });
   }
 
-  /** A uniform buffer with the given content. */
+  /**
+   * A uniform buffer with the given content.
+   * @throws TilewiseError `OUT_OF_MEMORY`.
+   */
   takeUniform(content: Uint8Array): GPUBuffer {
     const size = sizeClass(content.length, this.#maxSize);
     const usage = bufferUsage.UNIFORM;
@@ -145,13 +145,26 @@ export class BufferPool {
   }
 
   #create(descriptor: GPUBufferDescriptor): GPUBuffer {
-    const buffer = this.#device.createBuffer(descriptor);
+    const buffer = this.#made(descriptor);
     this.#live.set(buffer, descriptor);
     this.#current += descriptor.size;
     this.#peak = Math.max(this.#peak, this.#current);
     return buffer;
   }
+
+  #made(descriptor: GPUBufferDescriptor): GPUBuffer {
+    try {
+      return this.#device.createBuffer(descriptor);
+    } catch (error) {
+      // WebGPU reports the lack of memory for a mapped buffer at once, as a RangeError.
+      throw noMemory(descriptor.size, error);
+    }
+  }
 }
+
+/** The error for a size for which there is no memory, or which exceeds what the device ever allocates. */
+const noMemory = (size: number, cause: unknown): TilewiseError =>
+  new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for another ${size} bytes`, { cause });
 
 /**
  * A number, because making a string takes longer. The last bit, which is 0 in sizes, is the usage MAP_READ.
