@@ -17,10 +17,10 @@ interface Sizes {
 }
 
 /**
- * The mask and the bias of com.microsoft's attention. The mask is the number of visible keys (B), or the
- * end and the start of the visible keys (2·B), or has a number for each key (B, Skv) or each score
- * (B, Sq, Skv). Where the number is 0, 'mask_filter_value' is
- * added to the score, which gives weights even to a query whose keys are all hidden.
+ * The mask and the bias of com.microsoft's attention. The mask is the number of visible keys (B), or the ends
+ * and then the starts of the visible keys (2·B), or has a number for each key (B, Skv) or each score (B, Sq,
+ * Skv). Where the number is 0, 'mask_filter_value' is added to the score, which gives weights even to a query
+ * whose keys are all hidden.
  */
 export function keyMask(
   call: NodeCall,
@@ -36,9 +36,7 @@ export function keyMask(
   const isRange = shape === `${2 * B}`;
   const rows = isRange || shape === `${[B, Skv]}` ? 1 : shape === `${[B, Sq, Skv]}` ? Sq : null;
   if (rows === null)
-    return call.refuse(
-      `has a key mask of shape [${mask.shape}], not [${B}], [${2 * B}], [${B},${Skv}] or [${B},${Sq},${Skv}]`,
-    );
+    call.refuse(`has a key mask of shape [${mask.shape}], which does not fit scores [${[B, Sq, Skv]}]`);
   /** Whether each key is before the end, or the start, of its sequence. */
   const before = (start: number): LogicalTensor => {
     const bounds = draft.slice(mask.tensor(), { axis: 0, start, size: B });

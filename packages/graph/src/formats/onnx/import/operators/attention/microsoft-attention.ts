@@ -85,7 +85,7 @@ export const multiHeadAttention: OnnxOperator = call => {
 /** com.microsoft's attention of x with itself: one product gives q, k and v. The cache is (2, B, H, S, D). */
 export const selfAttention: OnnxOperator = call => {
   refuseExtras(call, 6, ['past_sequence_length']);
-  if (call.flag('do_rotary', false)) call.refuse('rotates its queries and keys, which is not supported');
+  if (call.flag('do_rotary', false)) call.refuse('rotates q and k, which is not supported');
   const [x, weight, cache] = [call.input(0), call.input(1), call.optional(4)];
   const [B = 1, S = 1] = x.shape;
   const width = weight.shape[1] ?? 0;
