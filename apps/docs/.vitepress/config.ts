@@ -3,6 +3,7 @@ import { defineConfig } from 'vitepress';
 import { placeholders, readProject } from '../../../scripts/release/project-fields.mjs';
 import { breakableNames, liveExamples, repositoryLinks } from '../src/site/markdown.ts';
 import { basePlaceholder, makeRelative } from '../src/site/relative-base.ts';
+import { search } from '../src/site/search.ts';
 import { sidebar } from '../src/site/sidebar.ts';
 
 const { homepage, repository } = readProject();
@@ -48,7 +49,7 @@ export default defineConfig({
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search,
     notFound: {
       title: 'There is no page at this address',
       quote: 'The page may have moved. Search for its subject, or begin at the first page.',

@@ -1,11 +1,13 @@
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
+import { guidesFirst } from '../../src/site/guides-first.ts';
 import LiveExample from './LiveExample.vue';
 import './style.css';
 
 export default {
   extends: DefaultTheme,
-  enhanceApp({ app }) {
+  enhanceApp({ app, siteData }) {
     app.component('LiveExample', LiveExample);
+    siteData.value = guidesFirst(siteData.value);
   },
 } satisfies Theme;

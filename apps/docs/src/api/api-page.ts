@@ -97,8 +97,8 @@ function memberList(members: readonly ApiMember[], prose: Prose): string {
 
 type Links = ReadonlyMap<string, string>;
 
-/** Gives names that differ only in case different anchors. */
-const anchor = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+/** The anchor of an export. Names that differ only in case have different anchors. */
+export const anchor = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 /**
  * Converts a doc comment to Markdown: resolves links to symbols, fences formulas (indented blocks), so that

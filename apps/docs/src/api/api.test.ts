@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { apiPage, undocumented } from './api-page.ts';
+import { apiSearch } from './api-search.ts';
 import { moduleSummaries } from './module-summaries.ts';
 import { readApi } from './read-api.ts';
 
@@ -176,4 +177,18 @@ test('a member has its parameters, and an interface that can be called says how'
   expect(compiled).toMatch(
     /\n- `\(inputs, outputs\?\)`: Runs the function.*\n\n {2}- `inputs`: the arguments by name/,
   );
+});
+
+test('the search finds an export by its name, the words of its name, and the names of its members', () => {
+  const sections = apiSearch(api).get('core') ?? [];
+  const merge = sections.find(({ titles }) => titles.includes('mergePartials'));
+  expect(merge?.titles).toEqual(['@tilewise/core', 'mergePartials']);
+  expect(merge?.text).toMatch(/^merge Partials /);
+  const page = apiPage(api.find(({ path }) => path === '@tilewise/core') ?? { path: '', exports: [] }, api);
+  expect(page).toContain(`### mergePartials {#${merge?.anchor}}`);
+  const options = sections.find(({ titles }) => titles.includes('SdpaOptions'));
+  expect(options?.text.split(' ')).toEqual(expect.arrayContaining(['causal', 'dropout']));
+  const all = [...apiSearch(api).values()].flat();
+  expect(all.filter(({ text }) => text.includes('{@link'))).toEqual([]);
+  expect(all.filter(({ text }) => text === '')).toEqual([]);
 });

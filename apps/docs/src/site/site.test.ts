@@ -178,6 +178,27 @@ test('a page follows its links in the browser, and the search finds a page', asy
   expect(errors).toEqual([]);
 });
 
+test('the search leads from a name to the reference, and from a subject to its guide', async () => {
+  const { page } = host;
+  await page.goto(`${server.address}index.html`);
+  await page.getByRole('button', { name: 'Search' }).click();
+  const found = [
+    ['planSdpaBackward', 'api/webgpu.html#plan_sdpa_backward'],
+    ['saveAdapter', 'api/nn.html#save_adapter'],
+    ['dropout', 'guide/attention/reproducibility.html'],
+    ['onnx', 'guide/graphs/onnx.html'],
+    ['lora', 'guide/models/generation-and-training.html#adapters'],
+    ['paged', 'guide/attention/decoding.html#a-paged-cache'],
+    ['license', 'support.html#license'],
+  ] as const;
+  for (const [words, place] of found) {
+    await page.getByRole('searchbox').fill(words);
+    const first = page.locator('.VPLocalSearchBox .result').first();
+    await expect.poll(() => first.getAttribute('href'), { message: words }).toContain(`/some/path/${place}`);
+  }
+  expect(errors).toEqual([]);
+});
+
 test('live examples run in the page, also after edits, and log what their comments say', {
   timeout: 120_000,
 }, async () => {
