@@ -55,13 +55,35 @@ describe('on a phone', () => {
       left >= 0 && right <= innerWidth }`);
   });
 
-  it('the weight of each word is in sight', async () => {
-    await site.visit('?lang=en#/overview');
-    const weights = site.page.getByRole('columnheader', { name: 'p', exact: true });
-    await weights.waitFor();
-    const { x = 0, width = 0 } = (await weights.boundingBox()) ?? {};
-    const region = await weights.locator('xpath=ancestor::section[1]').boundingBox();
-    expect(x + width).toBeLessThanOrEqual((region?.x ?? 0) + (region?.width ?? 0));
+  it.each([
+    'overview',
+    // The numbers with the most digits.
+    'softmax?factor=quotient&shift=80',
+    'attention?at=9',
+    'loops',
+    'backward',
+    'dropout',
+  ])('every column of every figure and table of %s is in sight', async place => {
+    await site.visit(`?lang=de#/${place}`);
+    await site.page.locator('main :is(table, svg.stream):visible').first().waitFor();
+    await site.page.waitForLoadState('networkidle');
+    const beyond = await site.page
+      .locator('.scroll-x:has(table, svg):not(.trace), .stream')
+      .evaluateAll(all => all.map(one => one.scrollWidth - one.clientWidth));
+    expect(beyond.length).toBeGreaterThan(0);
+    expect(Math.max(...beyond)).toBeLessThanOrEqual(0);
+  });
+
+  it('the words of the stream do not overlap', async () => {
+    await site.visit('?lang=en#/attention');
+    const words = await site.page
+      .locator('.stream .word')
+      .evaluateAll(all =>
+        all.map(one => one.getBoundingClientRect()).map(({ left, right }) => [left, right]),
+      );
+    expect(words.length).toBe(12);
+    for (const [at, [left = 0]] of words.entries())
+      if (at > 0) expect(left).toBeGreaterThanOrEqual(words[at - 1]?.[1] ?? Number.POSITIVE_INFINITY);
   });
 
   it('all matrices of the backward pass are in sight', async () => {

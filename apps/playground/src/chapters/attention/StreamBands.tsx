@@ -1,23 +1,13 @@
-import { useEffect, useRef } from 'react';
+import { useRef } from 'react';
 import type { StreamStep } from '../../logic/streaming/softmax-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useText } from '../../text/TextProvider.tsx';
+import { useNarrow } from '../../ui/figures/useNarrow.ts';
 import { example } from './example.ts';
+import { type BandLayout, narrowLayout, wideLayout } from './stream-layout.ts';
 
 const { x, v } = example;
 const keys = x.map((score, j) => ({ score, j, values: v[j] ?? [] }));
-const slot = 52;
-const left = 64;
-const width = left + slot * x.length;
-const bottom = Math.min(...x) - 0.4;
-const top = Math.max(...x) + 0.6;
-/** The vertical positions of the bands: scores, weights, value vectors. */
-const scores = { y: 8, height: 150 };
-const weights = { y: 182, height: 84 };
-const values = { y: 282, cell: 22 };
-const wordsAt = values.y + 3 * values.cell + 14;
-const height = wordsAt + 8;
-const yOf = (score: number): number => scores.y + ((top - score) / (top - bottom)) * scores.height;
 
 /**
  * Scores with the running maximum; below them the weight of each key relative to that maximum; below those
@@ -26,75 +16,75 @@ const yOf = (score: number): number => scores.y + ((top - score) / (top - bottom
 export function StreamBands({ step }: { readonly step: StreamStep | null }) {
   const { attention: text } = useText();
   const { fixed } = useNumbers();
+  const place = useRef<HTMLDivElement>(null);
+  const layout = useNarrow(place, 544) ? narrowLayout : wideLayout;
+  const { slot, left, width, height, scores, weights, values, yOf } = layout;
   const m = step?.merge.state.m ?? null;
   const seen = step?.end ?? 0;
-  const figure = useRef<SVGSVGElement>(null);
-  const first = step?.first ?? 0;
-  useEffect(() => {
-    const region = figure.current?.closest('section');
-    const svg = figure.current?.getBoundingClientRect();
-    if (!region || !svg) return;
-    const scale = svg.width / width;
-    // On a narrow screen the keys scroll, so that the current ones stay in the middle.
-    region.scrollLeft = (left + ((first + seen) / 2) * slot) * scale - region.clientWidth / 2;
-  }, [first, seen]);
   const weightOf = (score: number, j: number): number => (m === null || j >= seen ? 0 : Math.exp(score - m));
+  const axes = [yOf(0), weights.y + weights.height];
   return (
-    <svg
-      ref={figure}
-      className="stream"
-      viewBox={`0 0 ${width} ${height}`}
-      role="img"
-      aria-label={text.figure(x.length, seen, m === null ? null : fixed(m, 3))}
-    >
-      {step && (
-        <rect
-          className="current"
-          x={left + step.first * slot}
-          y={0}
-          width={(step.end - step.first) * slot}
-          height={height}
-          rx="8"
-        />
-      )}
-      <BandLabel y={scores.y} label={text.scores} symbol="x" formula="xⱼ" />
-      <BandLabel y={weights.y} label={text.weights} formula="e^(xⱼ − m)" />
-      <BandLabel y={values.y} label={text.values} symbol="v" formula="vⱼ" />
-      <line className="axis" x1={left} x2={width} y1={yOf(0)} y2={yOf(0)} />
-      <line
-        className="axis"
-        x1={left}
-        x2={width}
-        y1={weights.y + weights.height}
-        y2={weights.y + weights.height}
-      />
-      {keys.map(key => (
-        <KeyColumn key={key.j} {...key} weight={weightOf(key.score, key.j)} isSeen={key.j < seen} />
-      ))}
-      {m !== null && (
-        <g className="maximum" data-symbol="m" style={{ transform: `translateY(${yOf(m)}px)` }}>
-          <line x1={left} x2={width} y1="0" y2="0" />
-          <text x={left + 6} y="-6">
-            m = {fixed(m, 2)}
-          </text>
-        </g>
-      )}
-    </svg>
+    <div ref={place}>
+      <svg
+        className="stream"
+        data-narrow={layout.isNarrow}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={text.figure(x.length, seen, m === null ? null : fixed(m, 3))}
+      >
+        {step && (
+          <rect
+            className="current"
+            x={left + step.first * slot}
+            y={0}
+            width={(step.end - step.first) * slot}
+            height={height}
+            rx="8"
+          />
+        )}
+        <BandLabel layout={layout} y={scores.y} label={text.scores} symbol="x" formula="xⱼ" />
+        <BandLabel layout={layout} y={weights.y} label={text.weights} formula="e^(xⱼ − m)" />
+        <BandLabel layout={layout} y={values.y} label={text.values} symbol="v" formula="vⱼ" />
+        {axes.map(y => (
+          <line key={y} className="axis" x1={left} x2={width} y1={y} y2={y} />
+        ))}
+        {keys.map(key => (
+          <KeyColumn
+            key={key.j}
+            {...key}
+            layout={layout}
+            weight={weightOf(key.score, key.j)}
+            isSeen={key.j < seen}
+          />
+        ))}
+        {m !== null && (
+          <g className="maximum" data-symbol="m" style={{ transform: `translateY(${yOf(m)}px)` }}>
+            <line x1={left} x2={width} y1="0" y2="0" />
+            <text x={left + 6} y="-6">
+              m = {fixed(m, 2)}
+            </text>
+          </g>
+        )}
+      </svg>
+    </div>
   );
 }
 
-/** The name of a band, and its formula below. */
+/** The name of a band, and its formula: beside the band, or in a line above it if the figure is narrow. */
 function BandLabel(props: {
+  readonly layout: BandLayout;
   readonly y: number;
   readonly label: string;
   readonly formula: string;
   readonly symbol?: string;
 }) {
+  const { layout, y, label, formula, symbol } = props;
+  const below = layout.isNarrow ? { dx: 8 } : { x: 0, dy: 17 };
   return (
-    <text className="band" x="0" y={props.y + 14}>
-      <tspan>{props.label}</tspan>
-      <tspan x="0" dy="17" className="symbol" data-symbol={props.symbol}>
-        {props.formula}
+    <text className="band" x="0" y={layout.isNarrow ? y - 8 : y + 14}>
+      <tspan>{label}</tspan>
+      <tspan {...below} className="symbol" data-symbol={symbol}>
+        {formula}
       </tspan>
     </text>
   );
@@ -102,15 +92,18 @@ function BandLabel(props: {
 
 /** A key: its score, its weight relative to the running maximum, its word, and its value vector. */
 function KeyColumn(props: {
+  readonly layout: BandLayout;
   readonly j: number;
   readonly score: number;
   readonly weight: number;
   readonly values: readonly number[];
   readonly isSeen: boolean;
 }) {
-  const { j, score, weight, isSeen } = props;
-  const at = left + j * slot;
+  const { layout, j, score, weight, isSeen } = props;
+  const { slot, weights, values, wordsAt, yOf } = layout;
+  const at = layout.left + j * slot;
   const bar = { x: at + slot * 0.24, width: slot * 0.52, rx: 3 };
+  const middle = at + slot / 2;
   return (
     <g>
       <rect
@@ -128,9 +121,15 @@ function KeyColumn(props: {
         height={weights.height}
         style={{ transform: `scaleY(${weight})` }}
       />
-      <text className="word" x={at + slot / 2} y={wordsAt}>
-        {example.words[j]}
-      </text>
+      {layout.isNarrow ? (
+        <text className="word" transform={`translate(${middle + 4} ${wordsAt}) rotate(-90)`}>
+          {example.words[j]}
+        </text>
+      ) : (
+        <text className="word" x={middle} y={wordsAt}>
+          {example.words[j]}
+        </text>
+      )}
       {props.values
         .map((value, c) => ({ value, c }))
         .map(({ value, c }) => (

@@ -6,7 +6,6 @@ import { Player } from '../../ui/controls/Player.tsx';
 import { Slider } from '../../ui/controls/Slider.tsx';
 import { usePlayback } from '../../ui/controls/usePlayback.ts';
 import { BesideText } from '../../ui/figures/BesideText.tsx';
-import { ScrollRegion } from '../../ui/figures/ScrollRegion.tsx';
 import { TileRow } from '../../ui/tiles/TileRow.tsx';
 import { channels, example } from './example.ts';
 import { MergeEquations } from './MergeEquations.tsx';
@@ -96,9 +95,7 @@ export function StreamFigure(props: {
               onChange={playback.seek}
             />
           </div>
-          <ScrollRegion label={text.stream}>
-            <StreamBands step={step ?? null} />
-          </ScrollRegion>
+          <StreamBands step={step ?? null} />
           <TileRow tiles={steps.length} at={playback.at} />
         </div>
       }

@@ -66,7 +66,7 @@ export default function BackwardChapter() {
         </p>
         <TwoKernels />
         <ScrollRegion label={text.kernelTable}>
-          <table>
+          <table className="described">
             <thead>
               <tr>
                 {text.kernelColumns.map(column => (

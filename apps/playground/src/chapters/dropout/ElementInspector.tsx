@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import type { ElementTrace } from '../../logic/dropout-trace/trace-element.ts';
 import { useNumbers } from '../../text/numbers.ts';
 import { useChapterText } from '../../text/useChapterText.ts';
@@ -59,13 +60,13 @@ export function ElementInspector({ trace }: { readonly trace: ElementTrace }) {
             {rounds.map((block, n) => (
               <tr key={block.join()}>
                 <th scope="row">{n === 0 ? text.counter : n}</th>
-                <td className="mono">
+                <td className="mono block">
                   {block
                     .map((word, w) => ({ word, w }))
                     .map(({ word, w }) => (
-                      <span key={w} data-decides={n === rounds.length - 1 && w === lane}>
-                        {hex(word)}{' '}
-                      </span>
+                      <Fragment key={w}>
+                        <span data-decides={n === rounds.length - 1 && w === lane}>{hex(word)}</span>{' '}
+                      </Fragment>
                     ))}
                 </td>
                 <td>

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react';
+import { Fragment, type ReactNode, useMemo } from 'react';
 import { type FactorForm, twoPaths } from '../../logic/streaming/two-paths.ts';
 import { useUrlChoice } from '../../state/url-state.ts';
 import { useNumbers } from '../../text/numbers.ts';
@@ -35,14 +35,12 @@ export function TwoPaths(props: {
             <th scope="col" data-symbol="x">
               xₖ
             </th>
-            <th scope="col">sₖ = Σ exp(xⱼ − m)</th>
+            <Heading parts={['sₖ = Σ ', 'exp', '(xⱼ − m)']} />
             <th scope="col" data-symbol="m">
               mₖ
             </th>
-            <th scope="col">{form === 'difference' ? 'exp(mₖ₋₁ − mₖ)' : 'exp(mₖ₋₁) / exp(mₖ)'}</th>
-            <th scope="col" data-symbol="s">
-              sₖ = Σ exp(xⱼ − mₖ)
-            </th>
+            <Heading parts={form === 'difference' ? ['exp', '(mₖ₋₁ − mₖ)'] : ['exp(mₖ₋₁) / ', 'exp(mₖ)']} />
+            <Heading symbol="s" parts={['sₖ = Σ ', 'exp', '(xⱼ − mₖ)']} />
           </tr>
         </thead>
         <tbody>
@@ -80,5 +78,19 @@ export function TwoPaths(props: {
       </p>
       {children}
     </BesideText>
+  );
+}
+
+/** The heading of a column: a formula that may break between its parts. */
+function Heading({ parts, symbol }: { readonly parts: readonly string[]; readonly symbol?: string }) {
+  return (
+    <th scope="col" data-symbol={symbol}>
+      {parts.map(part => (
+        <Fragment key={part}>
+          <span className="unbroken">{part}</span>
+          <wbr />
+        </Fragment>
+      ))}
+    </th>
   );
 }
