@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
 import { placeholders, readProject } from '../../../scripts/release/project-fields.mjs';
 import { breakableNames, liveExamples, repositoryLinks } from '../src/site/markdown.ts';
+import { describe, socialCard } from '../src/site/page-head.ts';
 import { basePlaceholder, makeRelative } from '../src/site/relative-base.ts';
 import { search } from '../src/site/search.ts';
 import { sidebar } from '../src/site/sidebar.ts';
@@ -23,6 +24,8 @@ export default defineConfig({
   // The playground is copied beside the pages after they are built.
   ignoreDeadLinks: [/^\/playground\//],
   buildEnd: ({ outDir }) => makeRelative(outDir, hasHomepage ? homepage : undefined),
+  transformPageData: page => describe(page, pages),
+  transformHead: page => socialCard(page, hasHomepage ? homepage : undefined),
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${basePlaceholder}icon.svg` }]],
   markdown: {
     // The default themes have colours with too little contrast to the background of code.

@@ -147,6 +147,26 @@ test('the target of every link and anchor of every page exists', () => {
   expect(pages().length).toBeGreaterThan(50);
 });
 
+test('every page has a title and a description of its own, for search engines and previews', () => {
+  const heads = pages()
+    .filter(page => !page.endsWith('404.html'))
+    .map(page => {
+      const html = readFileSync(page, 'utf8');
+      const [title, description, card] = [
+        /<title>([^<]*)/,
+        /<meta name="description" content="([^"]*)/,
+        /<meta property="og:description" content="([^"]*)/,
+      ].map(pattern => pattern.exec(html)?.[1] ?? '');
+      return { page: relative(site, page), title, description, card };
+    });
+  expect(heads.filter(({ description = '' }) => description.length < 25 || description.length > 320)).toEqual(
+    [],
+  );
+  expect(heads.filter(({ description, card }) => description !== card)).toEqual([]);
+  for (const part of ['title', 'description'] as const)
+    expect(new Set(heads.map(head => head[part])).size).toBe(heads.length);
+});
+
 test('links to the playground lead to its chapters', () => {
   const source = readFileSync(join(root, '../playground/src/app/chapters.ts'), 'utf8');
   const chapters = [...source.matchAll(/ id: '([^']+)'/g)].map(([, id]) => `#/${id}`);
