@@ -217,6 +217,10 @@ describe('the page', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'Rd = DRAM[src]' }).waitFor();
+    // The editor shows its focus like every other control.
+    await page.locator('.cm-content').focus();
+    const outline = page.locator('.editor').evaluate(one => getComputedStyle(one).outlineWidth);
+    expect(await outline).toBe('2px');
     // A chapter that follows begins at its content, not at the header.
     await page.getByRole('link', { name: /^Next/ }).focus();
     await page.keyboard.press('Enter');
