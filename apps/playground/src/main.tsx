@@ -4,6 +4,7 @@ import './ui/styles/base.css';
 import './ui/styles/layout.css';
 import './ui/styles/controls.css';
 import './ui/styles/readings.css';
+import './ui/styles/print.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';

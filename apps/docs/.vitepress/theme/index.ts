@@ -3,6 +3,7 @@ import DefaultTheme from 'vitepress/theme';
 import { guidesFirst } from '../../src/site/guides-first.ts';
 import LiveExample from './LiveExample.vue';
 import './style.css';
+import './print.css';
 
 export default {
   extends: DefaultTheme,

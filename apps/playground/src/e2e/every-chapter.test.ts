@@ -204,6 +204,17 @@ describe('the page', () => {
     await page.emulateMedia({ colorScheme: 'light' });
   });
 
+  it('is printed on white paper, without the header', async () => {
+    const { page } = site;
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await site.visit('?lang=en#/attention');
+    await heading(en.chapters.attention.title);
+    expect(await page.locator('.site-head').isVisible()).toBe(false);
+    const scheme = await page.evaluate('getComputedStyle(document.documentElement).colorScheme');
+    expect(scheme).toBe('light');
+    await page.emulateMedia({ media: null, colorScheme: 'light' });
+  });
+
   it('can be read and operated with the keyboard alone', async () => {
     const { page } = site;
     await page.setViewportSize(wide);
