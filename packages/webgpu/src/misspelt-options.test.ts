@@ -28,10 +28,10 @@ const encode = (options: object): void =>
 test.each<[string, string, () => unknown]>([
   [
     'wrap',
-    'stride',
+    'desc.stride',
     () => ctx.wrap(storageBuffer(ctx.device, 64), any({ dtype: 'f32', shape: [4], stride: [1] })),
   ],
-  ['view', 'offsets', () => ctx.view(gpu.q, any({ shape: [4], offsets: 1 }))],
+  ['view', 'desc.offsets', () => ctx.view(gpu.q, any({ shape: [4], offsets: 1 }))],
   ['planSdpa', 'unalined', () => planSdpa(ctx, forward, any({ unalined: ['q'] }))],
   ['planSdpaBackward', 'layout', () => planSdpaBackward(ctx, backward, any({ layout: {} }))],
   ['encode', 'sede', () => encode({ sede: [1, 0] })],

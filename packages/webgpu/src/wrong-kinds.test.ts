@@ -191,7 +191,7 @@ describe('an argument of another kind throws, naming it, and nothing is lost', (
     ['null as options', [forward, null], 'options'],
     ['an array as candidates', [forward, { candidates: [] }], 'options.candidates'],
     ['a misspelt option', [forward, { second: 1 }], 'second'],
-    ['candidates for no kernel', [forward, { candidates: { dkv: [] } }], 'dkv'],
+    ['candidates for no kernel', [forward, { candidates: { dkv: [] } }], 'options.candidates.dkv'],
     ['one candidate', [forward, { candidates: { forward: baselineTile } }], 'options.candidates.forward'],
     ['a time in words', [forward, { seconds: '5' }], 'options.seconds'],
   ])('tuning of %s', async (_, given, argument) => {

@@ -105,8 +105,8 @@ describe('a wrong call throws, naming the argument', () => {
       'tensors one by one, as sdpa takes them',
       () => sdpaBackward(ctx, gpu.q as never, gpu.k as never),
       InvalidArgumentError,
-      'dtype',
-      /is not an input/,
+      'inputs',
+      /must be an object of tensors, as in { q, k, v }/,
     ],
     [
       'gradient',
