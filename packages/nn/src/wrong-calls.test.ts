@@ -295,7 +295,7 @@ test.each<[string, () => unknown, string]>([
   [
     'no characters',
     () => nn.characterTokenizer(any(5)),
-    'given must be a string, or a list of characters, got 5',
+    'given must be a string or a list of characters, got 5',
   ],
   ['a number to encode', () => nn.characterTokenizer('ab').encode(any(5)), 'text must be a string, got 5'],
   [

@@ -53,12 +53,18 @@ export class InvalidArgumentError extends TilewiseError {
 /**
  * Checks that an argument is an object with fields, and not an array.
  *
+ * @param details the names of the fields, or text that follows "must be an object" in the error.
  * @throws InvalidArgumentError naming the argument.
  */
-export function checkObject(argument: string, value: unknown, details = ''): void {
+export function checkObject(
+  argument: string,
+  value: unknown,
+  details: string | readonly string[] = '',
+): void {
   // Checked by tag, so that objects from other realms are accepted, and maps are not.
   if (Object.prototype.toString.call(value) === '[object Object]') return;
-  throw new InvalidArgumentError(argument, `must be an object${details}, got ${describeValue(value)}`);
+  const kind = typeof details === 'string' ? details : ` of ${details.join(', ')}`;
+  throw new InvalidArgumentError(argument, `must be an object${kind}, got ${describeValue(value)}`);
 }
 
 /**
@@ -67,13 +73,11 @@ export function checkObject(argument: string, value: unknown, details = ''): voi
  * @throws InvalidArgumentError naming the parameter, or the option that is not among `names`.
  */
 export function checkOptions(argument: string, options: unknown, names: readonly string[]): void {
-  const isNested = argument !== 'options';
-  const known = names.join(', ');
-  checkObject(argument, options, isNested ? ` of ${known}` : '');
+  const prefix = argument === 'options' ? '' : `${argument}.`;
+  checkObject(argument, options, prefix && names);
   for (const name of Object.keys(options as object)) {
     if (names.includes(name)) continue;
-    const option = isNested ? `${argument}.${name}` : name;
-    throw new InvalidArgumentError(option, `is not an option; the options are ${known}`);
+    throw new InvalidArgumentError(prefix + name, `is not an option; the options are ${names.join(', ')}`);
   }
 }
 

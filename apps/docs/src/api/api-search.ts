@@ -12,9 +12,9 @@ export interface SearchSection {
 }
 
 /**
- * What the search finds on the pages of the reference, by the name of the page: each export, by its name, the
- * words of its name, the start of its documentation and the names of its members. VitePress searches only
- * pages that are files, and these pages are generated.
+ * The sections of the API reference for the search, by the names of their pages. A section has the name of an
+ * export, the words of the name, the start of the documentation and the names of the members. VitePress
+ * searches only pages that are files, and these pages are generated.
  */
 export function apiSearch(api: readonly ApiModule[]): ReadonlyMap<string, SearchSection[]> {
   return new Map(

@@ -45,7 +45,7 @@ export function descriptionOf(markdown: string): string {
   return description.replace(/:$/, '.');
 }
 
-/** What previews of links to a page show. A picture needs the address of the published site. */
+/** The meta elements for previews of links to a page. A picture needs the address of the published site. */
 export function socialCard(
   { title, description }: Pick<TransformContext, 'title' | 'description'>,
   homepage: string | undefined,

@@ -9,7 +9,8 @@ type MiniSearchOptions = NonNullable<DefaultTheme.LocalSearchOptions['miniSearch
 let api: ReturnType<typeof apiSearch> | undefined;
 
 /**
- * The sections of a page of the reference, which is no file. VitePress itself splits a page that is a file.
+ * The sections of a page of the API reference, whose Markdown is generated. VitePress splits all other pages
+ * itself.
  */
 function sectionsOf(file: string): SearchSection[] | undefined {
   if (existsSync(file)) return undefined;

@@ -89,8 +89,9 @@ export class Tensor implements TensorDesc {
    * `OUT_OF_MEMORY`.
    */
   static zeros(shape: Shape, options: StorageOptions = {}): Tensor {
+    // The shape is checked before the options, so that `zeros(2, 3)` says what is wrong with the shape.
     const { dtype = 'f32', strides } = options ?? {};
-    const desc = copiedDesc(checkDesc({ dtype, shape, strides })); // First, for calls such as zeros(2, 3).
+    const desc = copiedDesc(checkDesc({ dtype, shape, strides }));
     checkOptions('options', options, ['dtype', 'strides']);
     return new Tensor(allocate(dtype, elementsSpanned(desc)), desc, 0);
   }

@@ -111,8 +111,8 @@ function summed(
 const kind = 'Convolution';
 
 /**
- * Writes one of the three operations as a gradient of another: Σ dst∘Convolution(src, weights) is linear in
- * each of dst, src and weights, so each operation is the derivative of this sum by one of the three.
+ * Writes one of the three operations as a gradient of another. Σ dst∘Convolution(src, weights) is linear in
+ * dst, src and weights, and its derivative with respect to each of them is one of the three operations.
  * @param like the forward tensor whose shape a gradient by src or weights has.
  */
 function partial(

@@ -11,10 +11,16 @@ test('a model refuses an adapter of layers that it does not have, and keeps the 
   const previous = { config, tensors: {} };
   model.adapter = previous;
   const others = { 'h.0.attn.c_attn.lora_A.weight': Tensor.zeros([2, 4]) };
-  for (const adapter of [Promise.resolve(previous), { config }, { config, tensors: others }]) {
+  const refused = [
+    [Promise.resolve(previous), 'adapter must be an object of config, tensors, got Promise'],
+    [undefined, 'adapter must be an object of config, tensors, got undefined'],
+    [{ config }, 'adapter.tensors must be an object, got undefined'],
+    [{ config, tensors: others }, "adapter has 'h.0.attn.c_attn.lora_A.weight', which is of no layer"],
+  ] as const;
+  for (const [adapter, message] of refused) {
     expect(() => {
       model.adapter = adapter as never;
-    }).toThrow("adapter must be an adapter of the model's layers");
+    }).toThrow(message);
     expect(model.adapter).toBe(previous);
   }
 });

@@ -1,4 +1,11 @@
-import { elementCount, InvalidArgumentError, Tensor, type TensorDesc } from '@tilewise/core';
+import {
+  checkObject,
+  checkOptions,
+  elementCount,
+  InvalidArgumentError,
+  Tensor,
+  type TensorDesc,
+} from '@tilewise/core';
 import type { Place, TensorEngine } from '@tilewise/core/primitive';
 import { type CompiledFunction, compile, type Specs, type Variable } from '@tilewise/graph/ops';
 import type { ModelDefinition, TraceLogits } from '../architectures/architecture.ts';
@@ -89,9 +96,14 @@ export class Model<T extends TensorDesc = TensorDesc> {
   }
 
   set adapter(adapter: AdapterWeights<T> | null) {
-    const known = new Set([...this.layers.linear.keys()].flatMap(loraNames));
-    if (adapter && !Object.keys(adapter.tensors ?? { '': 0 }).every(name => known.has(name)))
-      throw new InvalidArgumentError('adapter', "must be an adapter of the model's layers");
+    if (adapter !== null) {
+      checkOptions('adapter', adapter, ['config', 'tensors']);
+      checkObject('adapter.tensors', adapter.tensors);
+      const known = new Set([...this.layers.linear.keys()].flatMap(loraNames));
+      const other = Object.keys(adapter.tensors).find(name => !known.has(name));
+      if (other !== undefined)
+        throw new InvalidArgumentError('adapter', `has '${other}', which is of no layer of the model`);
+    }
     this.#adapter = adapter;
   }
 

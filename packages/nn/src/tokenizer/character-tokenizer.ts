@@ -24,7 +24,7 @@ export interface CharacterTokenizer {
  */
 export function characterTokenizer(given: string | readonly string[]): CharacterTokenizer {
   checkArgument('given', given, {
-    rule: 'must be a string, or a list of characters',
+    rule: 'must be a string or a list of characters',
     holds: x => text.holds(x) || texts.holds(x),
   });
   const codes = typeof given === 'string' ? Array.from(given, one => one.codePointAt(0) ?? 0) : [];

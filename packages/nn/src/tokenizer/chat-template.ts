@@ -67,7 +67,7 @@ function templateText(given: unknown): string | null {
   if (typeof given === 'string') return given;
   const named = Array.isArray(given) ? given.find(entry => entry?.name === 'default') : undefined;
   if (typeof named?.template === 'string') return named.template;
-  throw new ConfigError('chat_template', "must be a string, or a list with one named 'default'", file);
+  throw new ConfigError('chat_template', "must be a string or a list with one named 'default'", file);
 }
 
 /** The text of a special token, which is a string or an object with the string; empty for other options. */

@@ -84,7 +84,7 @@ export async function loadTokenizer(files: ModelFiles): Promise<TextTokenizer> {
   const decode = (given: ArrayLike<number>, clean_up_tokenization_spaces: boolean): string => {
     const tokens = Array.from(given);
     if (!tokens.every(Number.isSafeInteger))
-      throw new InvalidArgumentError('tokens', `must be whole numbers, got ${describeValue(given)}`);
+      throw new InvalidArgumentError('tokens', `must be integers, got ${describeValue(given)}`);
     return tokens.length === 0
       ? ''
       : namingFile(() =>

@@ -145,14 +145,14 @@ export class BufferPool {
   }
 
   #create(descriptor: GPUBufferDescriptor): GPUBuffer {
-    const buffer = this.#made(descriptor);
+    const buffer = this.#allocate(descriptor);
     this.#live.set(buffer, descriptor);
     this.#current += descriptor.size;
     this.#peak = Math.max(this.#peak, this.#current);
     return buffer;
   }
 
-  #made(descriptor: GPUBufferDescriptor): GPUBuffer {
+  #allocate(descriptor: GPUBufferDescriptor): GPUBuffer {
     try {
       return this.#device.createBuffer(descriptor);
     } catch (error) {
@@ -162,7 +162,7 @@ export class BufferPool {
   }
 }
 
-/** The error for a size for which there is no memory, or which exceeds what the device ever allocates. */
+/** The error for a buffer for which the GPU has no memory, or which is larger than the device allows. */
 const noMemory = (size: number, cause: unknown): TilewiseError =>
   new TilewiseError('OUT_OF_MEMORY', `the GPU has no memory for another ${size} bytes`, { cause });
 

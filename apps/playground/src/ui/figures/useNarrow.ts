@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from 'react';
 
-/** Whether an element is narrower than so many pixels, now and whenever its size changes. */
+/** Returns whether an element is narrower than a number of pixels, and follows changes of its size. */
 export function useNarrow(ref: RefObject<HTMLElement | null>, pixels: number): boolean {
   const [isNarrow, setNarrow] = useState(false);
   // Before the first paint, so that the figure does not change its shape in front of the reader.

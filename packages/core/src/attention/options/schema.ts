@@ -70,7 +70,7 @@ export function formsOf(names: readonly string[], form: OptionForm): OptionForms
 export function checkCall(inputs: unknown, options: unknown, nearestName: NearestName | null): void {
   checkObject('inputs', inputs);
   if ('dtype' in (inputs as object)) {
-    // The tensors were probably passed one by one.
+    // A tensor, as in `sdpaBackward(q, k, v)`.
     const rule = `must be an object of tensors, as in { q, k, v }, got ${describeValue(inputs)}`;
     throw new InvalidArgumentError('inputs', rule);
   }
@@ -91,7 +91,7 @@ export function checkForms(
   prefix = `${argument}.`,
 ): void {
   const names = Object.keys(forms);
-  checkObject(argument, given, prefix === '' ? '' : ` of ${names.join(', ')}`);
+  checkObject(argument, given, prefix && names);
   for (const [key, value] of Object.entries(given as object)) {
     const name = prefix + key;
     checkName('option', key, names, prefix, nearestName);

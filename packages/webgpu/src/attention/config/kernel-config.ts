@@ -66,9 +66,10 @@ export interface DropoutTools {
  * the device has room for it and for the sums.
  */
 export interface SumTools {
+  /** @param config has the tile of dQ. */
   kernels(problem: BackwardProblem, config: TileConfig, capabilities: Capabilities): KernelSpec[];
   /** The number of vectors that these kernels use in the region `partialSums` of the workspace. */
-  vectors(problem: BackwardProblem, tile: Tile, capabilities: Capabilities): number;
+  vectors(problem: BackwardProblem, dq: Tile, capabilities: Capabilities): number;
 }
 
 /**

@@ -36,7 +36,7 @@ describe('an invalid file', () => {
     [
       'is a file of safetensors',
       Uint8Array.of(8, 0, 0, 0, 0, 0, 0, 0, ...bytesOf('{}      ')),
-      'is not a complete ONNX model: it has a field of number 0',
+      'is not a complete ONNX model: it has a field with the number 0',
     ],
     [
       'is a zip archive',

@@ -98,9 +98,9 @@ function sumKernel(
   const ownRows = keepI ? grid.rows : 1;
   const width = keepJ ? division.cols : grid.tx;
   /**
-   * The sum of the lane's terms that belong to its row `r` of the result and, if keys are kept, its vec4 `c`.
+   * The lane's sum for its row `r` of the result and, if the result has keys, for its vec4 `c` of the row.
    */
-  const own = (r: number, c: number): string =>
+  const laneSum = (r: number, c: number): string =>
     repeat(keepI ? 1 : grid.rows, m => repeat(keepJ ? 1 : grid.cols, n => term(r + m, c + n), ' + '), ' + ');
   const added = repeat(ownRows, r =>
     keepJ
@@ -108,13 +108,13 @@ function sumKernel(
           grid.cols,
           c => `{
       let at = (ty * ${ownRows}u + ${r}u) * ${width}u + j - first + ${4 * c}u;
-      let x = ${own(r, c)};
+      let x = ${laneSum(r, c)};
       for (var n = 0u; n < 4u; n++) {
         sums[at + n] += x[n];
       }
     }`,
         )
-      : `sums[(ty * ${ownRows}u + ${r}u) * ${width}u + tx] += dot(${own(r, 0)}, vec4f(1.0));`,
+      : `sums[(ty * ${ownRows}u + ${r}u) * ${width}u + tx] += dot(${laneSum(r, 0)}, vec4f(1.0));`,
   );
 
   const body = `

@@ -34,18 +34,21 @@ const stepsPerGroup = 4;
 /** The maximum memory for partial sums, in vectors of 8 bytes. */
 const maxVectors = 2 ** 22;
 
+/** The smallest number of keys of a tile of the result, if scores are computed on a subgroup tile. */
+const minSubgroupKeys = 32;
+
 /**
- * The number of keys for which a workgroup loads its queries: those of some tiles, because the lanes of a
- * subgroup tile load their queries from storage.
+ * The number of keys of a tile of the result. A workgroup on a subgroup tile loads its queries from storage
+ * once for all of these keys, which are those of several tiles of scores.
  */
-function keysPerQueries({ grid, shape: { kind } }: Tile): number {
+function keysOfResult({ grid, shape: { kind } }: Tile): number {
   const { cols } = tileSize(grid);
-  return kind === 'subgroup' ? cols * Math.ceil(32 / cols) : cols;
+  return kind === 'subgroup' ? cols * Math.ceil(minSubgroupKeys / cols) : cols;
 }
 
 /** The tile of sums over scores: that of dQ, if the device has room for it and for the sums. */
 export function sumTile(dq: Tile, forward: AttentionProblem, capabilities: Capabilities): Tile {
-  const bytes = dq.workgroupMemory('dq', forward) + 4 * tileSize(dq.grid).rows * keysPerQueries(dq);
+  const bytes = dq.workgroupMemory('dq', forward) + 4 * tileSize(dq.grid).rows * keysOfResult(dq);
   const fits = bytes <= capabilities.maxComputeWorkgroupStorageSize;
   return fits && dq.shape.kind !== 'matrix' ? dq : defaultTile;
 }
@@ -59,7 +62,7 @@ export function sumDivision(
   const lead = 4 - shape.length;
   const kept = [0, 1, 2, 3].map(d => (shape[d - lead] ?? 1) > 1);
   const [keepB, keepH, keepI, keepJ] = kept;
-  const [queries, keys] = [tileSize(tile.grid).rows, keysPerQueries(tile)];
+  const [queries, keys] = [tileSize(tile.grid).rows, keysOfResult(tile)];
   const [tilesI, tilesJ] = [Math.ceil(Sq / queries), Math.ceil(Skv / keys)];
   const tiles = [keepB ? B : 1, keepH ? Hq : 1, keepI ? tilesI : 1, keepJ ? tilesJ : 1] as const;
   const steps = [keepB ? 1 : B, keepH ? 1 : Hq, keepI ? 1 : tilesI] as const;

@@ -97,7 +97,9 @@ export function readModel(bytes: Uint8Array): ModelRecord {
   };
 }
 
-/** A file by its start, which often says what it is: a page, JSON, an archive, or a pointer of Git LFS. */
+/**
+ * Describes a file by its start, which often shows the format: HTML, JSON, an archive, or a Git LFS pointer.
+ */
 function described(bytes: Uint8Array): string {
   const start = new TextDecoder('latin1').decode(bytes.subarray(0, 16));
   return start ? `the file, which starts with ${JSON.stringify(start)},` : 'the empty file';

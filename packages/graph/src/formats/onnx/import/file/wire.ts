@@ -168,7 +168,7 @@ class WireReader {
   field(): [number, WireField] {
     const key = this.varint();
     const [number, wire] = [Number(key >> 3n), Number(key & 7n)];
-    if (number < 1 || number >= 2 ** 29) this.#fail(`has a field of number ${number}`);
+    if (number < 1 || number >= 2 ** 29) this.#fail(`has a field with the number ${number}`);
     switch (wire) {
       case varintType:
         return [number, { wire, integer: this.varint(), bytes: none }];

@@ -27,7 +27,7 @@ function spread(call: NodeCall, { shape: own, tensor }: Value): LogicalTensor {
 }
 
 /** Checks the shape of the scales or of the zero points. One number may have any shape. */
-function checkSpread(call: NodeCall, { name, shape: own }: Value): void {
+function checkScaleShape(call: NodeCall, { name, shape: own }: Value): void {
   const { shape } = call.input(0);
   if (elementCount(own) === 1) return;
   const axis = call.axis(call.int('axis', 1), shape.length);
@@ -49,7 +49,7 @@ function conversion(
   const { draft } = call;
   const { shape, tensor } = call.input(0);
   const [scales, zeros] = [call.input(1), call.optional(2)];
-  for (const own of zeros ? [scales, zeros] : [scales]) checkSpread(call, own);
+  for (const own of zeros ? [scales, zeros] : [scales]) checkScaleShape(call, own);
   if (zeros && elementCount(zeros.shape) !== elementCount(scales.shape))
     call.fail(`has scales of shape [${scales.shape}] and zero points of shape [${zeros.shape}]`);
   const [known, zps] = [staticNumbers(scales), zeros ? staticNumbers(zeros) : new Float64Array()];
