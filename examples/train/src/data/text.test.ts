@@ -27,7 +27,7 @@ test('the end is held out: training never sees it', () => {
 
 test('with the vocabulary of a model, an error names an unknown character', () => {
   expect(() => textDataset('abc', characterTokenizer(['a', 'b']))).toThrow(
-    /text has "c", for which there is no token/,
+    /text has "c", which has no token/,
   );
 });
 

@@ -13,5 +13,5 @@ test('listed characters keep their order, and an error names an unknown characte
   const tokenizer = characterTokenizer(['b', 'a']);
   expect(tokenizer.encode('ab')).toEqual([1, 0]);
   expect(() => tokenizer.encode('abc')).toThrow(InvalidArgumentError);
-  expect(() => tokenizer.encode('abc')).toThrow('text has "c", for which there is no token');
+  expect(() => tokenizer.encode('abc')).toThrow('text has "c", which has no token');
 });

@@ -34,7 +34,7 @@ export function characterTokenizer(given: string | readonly string[]): Character
   const encode = (character: string): number => {
     const token = tokenOf.get(character);
     if (token !== undefined) return token;
-    throw new InvalidArgumentError('text', `has ${JSON.stringify(character)}, for which there is no token`);
+    throw new InvalidArgumentError('text', `has ${JSON.stringify(character)}, which has no token`);
   };
   return {
     characters,

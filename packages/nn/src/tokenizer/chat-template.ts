@@ -47,7 +47,7 @@ export async function chatTemplateOf(
       return template.render({ ...tokens, ...absent, messages, add_generation_prompt: addGenerationPrompt });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new TilewiseError('UNSUPPORTED', `the chat template rejects the messages: ${reason}`);
+      throw new TilewiseError('UNSUPPORTED', `the template rejects the messages: ${reason}`);
     }
   };
 }

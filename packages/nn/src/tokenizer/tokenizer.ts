@@ -28,7 +28,7 @@ export interface TextTokenizer {
   encode(text: string, options?: EncodeOptions): number[];
   /**
    * The text of tokens, without special tokens and tokens that the tokenizer does not know.
-   * @throws InvalidArgumentError unless the tokens are whole numbers; CheckpointError if the file of the
+   * @throws InvalidArgumentError unless the tokens are integers; CheckpointError if the file of the
    * tokenizer is damaged where it says how to decode.
    */
   decode(tokens: ArrayLike<number>): string;
