@@ -1,5 +1,5 @@
+import type { KeyRanges } from '../attention/host/key-ranges.ts';
 import { required } from '../attention/host/required.ts';
-import type { Visibility } from '../attention/host/visibility.ts';
 import type { AttentionProblem, BroadcastDesc, Operands } from '../attention/problem/problem.ts';
 import { valueDecoder } from '../tensor/dtype/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -35,7 +35,7 @@ export interface ScoreChain {
 export function createScoreChain(
   problem: AttentionProblem,
   operands: Operands<Tensor>,
-  { diagonalOffset }: Pick<Visibility, 'diagonalOffset'>,
+  { diagonalOffset }: Pick<KeyRanges, 'diagonalOffset'>,
 ): ScoreChain {
   const mod = createScoreMod(problem, operands);
   const bias = biasReader(problem.bias, operands.bias);

@@ -1,7 +1,9 @@
 export type { Addressing, PlacementLists } from '../attention/host/addressing.ts';
 export { createAddressing, placementLists } from '../attention/host/addressing.ts';
+export type { PairPredicate } from '../attention/host/block-mask.ts';
+export type { KeyRanges, PositionRange } from '../attention/host/key-ranges.ts';
 export { createLengths, type SequenceSide } from '../attention/host/sequences.ts';
-export type { PositionRange, Visibility, VisibilityOperands } from '../attention/host/visibility.ts';
+export type { Visibility, VisibilityOperands } from '../attention/host/visibility.ts';
 export { createVisibility } from '../attention/host/visibility.ts';
 export type * from '../engine/engine.ts';
 export type { WorkTrace } from '../engine/work-trace.ts';

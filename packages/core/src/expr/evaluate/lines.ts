@@ -4,10 +4,10 @@ import { binaryFunction, unaryFunction } from '../nodes/operators.ts';
 import { operands } from '../nodes/walk.ts';
 
 /**
- * Returns the values of an expression along the line that starts at an index; a bool is 0 or 1. The array is
- * reused for the next line.
+ * Returns the values of an expression along the line that starts at an index, of the first `count` elements
+ * (default: the width of a line); a bool is 0 or 1. The array is reused for the next line.
  */
-export type EvaluateLine<I> = (start: I) => Float64Array;
+export type EvaluateLine<I> = (start: I, count?: number) => Float64Array;
 
 /** Reads a variable or a load along a line. */
 export interface Leaf<I> {
@@ -42,7 +42,7 @@ export function compileLines<I>(expr: Expr, width: number, leafOf: LeafOf<I>): E
   const canonical = canonicalNodes(expr);
   const lines = new Map<Expr, Line>();
   const lineOf = (e: Expr): Line => lines.get(canonical.get(e) ?? e) ?? { varies: false, values: noValues };
-  const steps: ((start: I) => void)[] = [];
+  const steps: ((start: I, count: number) => void)[] = [];
   for (const e of new Set(canonical.values())) {
     const inputs = operands(e).map(lineOf);
     const values = new Float64Array(width);
@@ -55,16 +55,15 @@ export function compileLines<I>(expr: Expr, width: number, leafOf: LeafOf<I>): E
         ? leafOf(e, inputs)
         : { varies: inputs.some(line => line.varies), fill: nodeFill(e, inputs) };
     const { varies } = leaf;
-    const count = varies ? width : Math.min(width, 1);
-    steps.push(start => {
-      leaf.fill(values, count, start);
-      if (!varies) values.fill(values[0]);
+    steps.push((start, count) => {
+      leaf.fill(values, varies ? count : Math.min(count, 1), start);
+      if (!varies) values.fill(values[0], 1, count);
     });
     lines.set(e, { varies, values });
   }
   const { values } = lineOf(expr);
-  return start => {
-    for (const step of steps) step(start);
+  return (start, count = width) => {
+    for (const step of steps) step(start, count);
     return values;
   };
 }

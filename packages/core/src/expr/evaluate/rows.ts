@@ -1,34 +1,46 @@
 import { dtypeInfo } from '../../tensor/dtype/dtype.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { checkedNodes } from '../check.ts';
-import type { Expr } from '../nodes/expr.ts';
+import type { Expr, VariableName } from '../nodes/expr.ts';
 import { compile, loadConversions } from './evaluate.ts';
 import { hostLoaders } from './host-loaders.ts';
 import { compileLines, type Leaf, type LeafOf } from './lines.ts';
 
+/** The pairs of one query and `count` neighbouring keys from `kv` on. */
+export interface PairRow {
+  readonly b: number;
+  readonly h: number;
+  readonly q: number;
+  readonly kv: number;
+  readonly count: number;
+  /** The scores of the pairs, from element `at` on; empty for an expression that does not read the score. */
+  readonly scores: ArrayLike<number>;
+  readonly at: number;
+}
+
 /**
- * Returns the values at the keys 0 ≤ kv < n of one query; a bool is 0 or 1. The array is reused for the next
- * row.
+ * Returns the values of an expression for the pairs of a row; a bool is 0 or 1. The array is reused for the
+ * next row. The value of pair n is undefined if `isNeeded(n)` is false.
  */
-export type EvaluateRow = (b: number, h: number, q: number) => Float64Array;
-
-/** The batch entry, query head and query of a row. */
-type Row = readonly [b: number, h: number, q: number];
+export type EvaluateRow = (row: PairRow, isNeeded?: (n: number) => boolean) => Float64Array;
 
 /**
- * Compiles an expression that does not read the score for evaluation row by row, with the values of `compile`
- * for every pair.
- * @param n keys per row.
+ * Compiles an expression for evaluation row by row, with the values of `compile` for every pair.
+ * @param width the maximum number of keys per row.
  * @throws as `compile` and `hostLoaders`; for an index outside a tensor only if the value is needed.
  */
-export function compileRows(expr: Expr, captures: Readonly<Record<string, Tensor>>, n: number): EvaluateRow {
+export function compileRows(
+  expr: Expr,
+  captures: Readonly<Record<string, Tensor>>,
+  width: number,
+): EvaluateRow {
   checkedNodes(expr);
   const loaders = hostLoaders(captures);
   let exact: ReturnType<typeof compile> | undefined;
   // A condition may guard a load. A row in which any load leaves its tensor is evaluated pair by pair.
   let isInside = true;
-  const leafOf: LeafOf<Row> = (e, index) => {
-    if (e.kind === 'variable') return variableLeaf(e.name);
+  const leafOf: LeafOf<PairRow> = (e, index) => {
+    if (e.kind === 'variable') return variableLeaves[e.name];
     // This call throws for a missing capture.
     loaders(e.name);
     const { data, offset, shape, strides, dtype } = captures[e.name];
@@ -37,39 +49,56 @@ export function compileRows(expr: Expr, captures: Readonly<Record<string, Tensor
     return {
       varies: index.some(line => line.varies),
       fill(out, count) {
-        for (let kv = 0; kv < count; kv++) {
+        isInside &&= index.length === shape.length;
+        for (let n = 0; isInside && n < count; n++) {
           let at = offset;
-          let inside = index.length === shape.length;
           for (let d = 0; d < index.length; d++) {
-            const i = index[d].values[kv];
-            inside &&= i >= 0 && i < shape[d];
+            const i = index[d].values[n];
+            isInside &&= i >= 0 && i < shape[d];
             at += i * strides[d];
           }
-          isInside &&= inside;
-          out[kv] = inside ? convert(decode(data[at])) : 0;
+          out[n] = isInside ? convert(decode(data[at])) : 0;
         }
       },
     };
   };
-  const line = compileLines(expr, n, leafOf);
-  return (b, h, q) => {
+  const line = compileLines(expr, width, leafOf);
+  return (row, isNeeded) => {
     isInside = true;
-    const values = line([b, h, q]);
+    const { b, h, q, kv, count, scores, at } = row;
+    const values = line(row, count);
     if (isInside) return values;
     exact ??= compile(expr, loaders);
-    for (let kv = 0; kv < n; kv++) values[kv] = exact(NaN, b, h, q, kv);
+    for (let n = 0; n < count; n++) {
+      if (!isNeeded || isNeeded(n)) values[n] = exact(scores[at + n], b, h, q, kv + n);
+    }
     return values;
   };
 }
 
-function variableLeaf(name: string): Leaf<Row> {
-  const varies = name === 'kv';
-  const which = ['b', 'h', 'q'].indexOf(name);
+function fixedLeaf(name: 'b' | 'h' | 'q'): Leaf<PairRow> {
   return {
-    varies,
-    fill(out, count, row) {
-      if (varies) for (let kv = 0; kv < count; kv++) out[kv] = kv;
-      else out[0] = which < 0 ? NaN : row[which];
+    varies: false,
+    fill(out, _count, row) {
+      out[0] = row[name];
     },
   };
 }
+
+const variableLeaves: Readonly<Record<VariableName, Leaf<PairRow>>> = {
+  b: /* @__PURE__ */ fixedLeaf('b'),
+  h: /* @__PURE__ */ fixedLeaf('h'),
+  q: /* @__PURE__ */ fixedLeaf('q'),
+  kv: {
+    varies: true,
+    fill(out, count, { kv }) {
+      for (let n = 0; n < count; n++) out[n] = kv + n;
+    },
+  },
+  score: {
+    varies: true,
+    fill(out, count, { scores, at }) {
+      for (let n = 0; n < count; n++) out[n] = scores[at + n];
+    },
+  },
+};

@@ -132,7 +132,7 @@ function countSeen(
         continue;
       }
       for (let q = 0; q < Sq; q++) {
-        const values = row(b, h, q);
+        const values = row({ ...{ b, h, q, kv: 0, count: Skv }, scores: [], at: 0 });
         const at = head + Math.floor(q / sizeQ) * nKv;
         for (let n = 0; n < nKv; n++) {
           const end = Math.min((n + 1) * sizeKv, Skv);

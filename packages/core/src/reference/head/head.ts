@@ -1,6 +1,7 @@
 import { hostOperand } from '../../attention/host/addressing.ts';
+import type { PositionRange } from '../../attention/host/key-ranges.ts';
 import { createLengths } from '../../attention/host/sequences.ts';
-import { createVisibility, type PositionRange } from '../../attention/host/visibility.ts';
+import { createVisibility } from '../../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../../attention/problem/problem.ts';
 import { createProblemDropout } from '../../score/dropout.ts';
 import { createFp8 } from '../../score/fp8.ts';

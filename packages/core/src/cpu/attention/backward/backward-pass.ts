@@ -5,10 +5,12 @@ import type { QueryTile } from '../../operands/query-tile.ts';
 import type { PassContext } from '../pass-context.ts';
 import { backwardTasks, type Claim, headsThatShare, type KeysTask } from '../tasks.ts';
 import { type TileRange, tileSizeOf, wholeBlocks } from '../tiles/tile-size.ts';
+import { createCaptureGradients } from './gradients/capture-gradients.ts';
 import { createGradientResults } from './gradients/gradient-results.ts';
 import { createHeadGradient } from './gradients/head-gradient.ts';
+import { createProductGradient } from './gradients/product-gradient.ts';
 import { createQueryGradient } from './gradients/query-gradient.ts';
-import { createCaptureGradients, createScoreGradients } from './gradients/score-gradients.ts';
+import { createScoreGradients } from './gradients/score-gradients.ts';
 import { createScoreStage } from './gradients/score-stage.ts';
 import { createValueGradient } from './gradients/value-gradient.ts';
 import { createBackwardInputs } from './inputs/inputs.ts';
@@ -40,16 +42,20 @@ export function runBackward(
   kernels.memory.reset();
   const inputs = createBackwardInputs(problem, operands, kernels, size);
   const { tiles, rows: given, blocks } = inputs;
-  const { lengths, chain, dropout } = tiles;
+  const { lengths, dropout } = tiles;
   const { dq, dk, dv } = createGradientResults(problem, operands, inputs, sums);
   const work = backwardTasks(asked, size, threads);
   const sizeOfDq = { rows: size.rows, Sq, D: Dqk, heads: headsThatShare(forward) };
   const dqRows = dq && createQueryGradient(kernels, dq, sizeOfDq, sums.dqParts);
   const dkHead = dk && createHeadGradient(kernels, dk, work.keys, Dqk);
   const dvHead = dv && createHeadGradient(kernels, dv, work.keys, Dv);
-  const captures = createCaptureGradients(forward, chain);
-  const consumers = [...createScoreGradients(forward, chain, sums), ...(captures ? [captures.add] : [])];
-  const needsScores = dq !== null || dk !== null || consumers.length > 0;
+  const captures = createCaptureGradients(forward, operands, tiles, size);
+  const toProductGradient = createProductGradient(forward, operands, tiles, size);
+  const consumers = {
+    final: createScoreGradients(forward, tiles.keyRanges, sums),
+    modified: [...(captures ? [captures.add] : []), ...(toProductGradient ? [toProductGradient] : [])],
+  };
+  const needsScores = dq !== null || dk !== null || consumers.final.length > 0 || captures !== null;
   const scoreStage = needsScores ? createScoreStage(forward, inputs, dqRows, dkHead, consumers) : null;
   const addValueGradient = dvHead && createValueGradient(forward, inputs, dvHead);
   const sinks = operands.sink?.toFloat64();

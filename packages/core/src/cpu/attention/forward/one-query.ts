@@ -1,6 +1,6 @@
 import { createAddressing } from '../../../attention/host/addressing.ts';
+import { createKeyRanges } from '../../../attention/host/key-ranges.ts';
 import { createLengths } from '../../../attention/host/sequences.ts';
-import { createVisibility } from '../../../attention/host/visibility.ts';
 import type { AttentionProblem, OperandDesc, Operands } from '../../../attention/problem/problem.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { LineProductKernels } from '../../kernels/interface/matrix-kernels.ts';
@@ -50,7 +50,7 @@ export function runOneQuery(
   const { Hq, Hk, Skv, Dqk, Dv } = problem;
   const { memory } = kernels;
   memory.reset();
-  const visibility = createVisibility(problem, operands);
+  const { keyRange } = createKeyRanges(problem, operands);
   const lengths = createLengths(problem, operands);
   const groupSize = Hq / Hk;
   const rows = Math.ceil(groupSize / STRIP) * STRIP;
@@ -79,7 +79,7 @@ export function runOneQuery(
   }
 
   function run(b: number, first: number): void {
-    const [lo, hi] = visibility.keyRange(b, 0);
+    const [lo, hi] = keyRange(b, 0);
     const h = first / groupSize;
     for (let i = 0; i < groupSize; i++)
       loadQ(q.rowOffset(b, first + i, 0), 1, Dqk, queries.at + 4 * i * qWidth);

@@ -1,4 +1,4 @@
-import { createVisibility } from '../../../attention/host/visibility.ts';
+import { createKeyRanges } from '../../../attention/host/key-ranges.ts';
 import { operandLayouts } from '../../../attention/operands/table.ts';
 import type { AttentionProblem, BackwardProblem, OperandDesc } from '../../../attention/problem/problem.ts';
 import { PANEL } from '../../kernels/interface/panel.ts';
@@ -32,7 +32,7 @@ function planSmallHeads(problem: AttentionProblem): SmallHeadPlan | null {
   const isSmall = Sq > 0 && Skv > 0 && size.rows === Sq && size.columns >= Skv;
   if (!isSmall || ![q, k, v, o].every(hasPlainRows) || !isPlainProblem(problem)) return null;
   const values = new Int32Array(2 * Sq);
-  createVisibility(problem, {}).keyRanges(0, 0, Sq, values);
+  createKeyRanges(problem, {}).keyRanges(0, 0, Sq, values);
   if (!values.some(to => to > 0)) return null;
   const seesAll = values.every((end, n) => end === (n % 2 === 0 ? 0 : Skv));
   return { columns: size.columns, ranges: seesAll ? null : values };

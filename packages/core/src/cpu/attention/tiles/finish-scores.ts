@@ -1,8 +1,8 @@
 import { required } from '../../../attention/host/required.ts';
-import type { ScoreChain } from '../../../score/score-chain.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import { createBiasRows } from '../../operands/broadcast-rows.ts';
 import type { QueryTile } from '../../operands/query-tile.ts';
+import type { ScoreModTile } from './score-mod.ts';
 import type { ScoreTile } from './score-tile.ts';
 import type { SoftcapTile } from './softcap.ts';
 import type { RowsContext, TileVisibility } from './visibility.ts';
@@ -18,33 +18,25 @@ export interface FinishScores {
   finish(scores: Panel, ld: number, tile: ScoreTile, someHidden: boolean): void;
 }
 
-/**
- * Finishes the scores of a problem: with the kernels, or pair by pair with the chain if there is a score mod,
- * or a softcap that the kernels do not compute.
- */
+/** Finishes the scores of a problem, stage by stage: score mod, softcap, bias, ALiBi and masks. */
 export function createFinishScores(
-  { problem, operands, kernels, size: { rows: maxRows }, visibility, ranges }: RowsContext,
-  chain: ScoreChain,
-  { hide, hideOutside }: Pick<TileVisibility, 'hide' | 'hideOutside'>,
-  softcapTile: SoftcapTile | null,
+  { problem, operands, kernels, size: { rows: maxRows }, keyRanges, ranges }: RowsContext,
+  { hide }: Pick<TileVisibility, 'hide'>,
+  scoreMod: ScoreModTile | null,
+  softcap: SoftcapTile | null,
 ): FinishScores {
-  const { scoreMod, softcap, alibi, Skv } = problem;
-  const size = { rows: maxRows, Skv };
-  const byPairs = scoreMod !== null || (softcap !== null && !softcapTile);
-  const bias =
-    problem.bias && !byPairs
-      ? createBiasRows(kernels, problem.bias, required('bias', operands.bias), size)
-      : null;
-  const slopes = alibi && !byPairs ? required('alibi', operands.alibi).toFloat64() : null;
-  function finishPairs({ values }: Panel, ld: number, { b, h, i0, rows, j0, columns }: ScoreTile): void {
-    for (let i = 0; i < rows; i++) {
-      for (let j = 0; j < columns; j++) {
-        const at = ((i * ld) >> 2) + j;
-        if (values[at] === -Infinity) continue;
-        const hidden = chain.bias(b, h, i0 + i, j0 + j) === -Infinity;
-        values[at] = hidden ? -Infinity : chain.final(values[at], b, h, i0 + i, j0 + j);
-      }
-    }
+  const size = { rows: maxRows, Skv: problem.Skv };
+  const bias = problem.bias && createBiasRows(kernels, problem.bias, required('bias', operands.bias), size);
+  const slopes = problem.alibi ? required('alibi', operands.alibi).toFloat64() : null;
+
+  /** A score mod may be undefined for hidden pairs, for example a table that ends at the diagonal. */
+  function modify(mod: ScoreModTile, scores: Panel, ld: number, tile: ScoreTile): void {
+    const { values } = scores;
+    const { f32 } = kernels.memory;
+    const [T, biasAt, biasLd] = [ld, bias?.at(tile.j0) ?? 0, bias?.ld ?? 0].map(bytes => bytes >> 2);
+    const isHiddenByBias = (at: number): boolean =>
+      f32[biasAt + Math.floor(at / T) * biasLd + (at % T)] === -Infinity;
+    mod.apply(scores, tile, at => values[at] === -Infinity || (bias !== null && isHiddenByBias(at)));
   }
 
   return {
@@ -53,19 +45,14 @@ export function createFinishScores(
     },
     finish(scores, ld, tile, someHidden) {
       const { b, h, i0, rows, j0, columns } = tile;
-      if (byPairs) {
-        // A score mod may be undefined for hidden pairs, for example a table that ends at the diagonal.
-        if (someHidden) {
-          hide(scores, ld);
-          hideOutside(scores, ld);
-        }
-        finishPairs(scores, ld, tile);
-        return;
+      if (scoreMod) {
+        if (someHidden) hide(scores, ld);
+        modify(scoreMod, scores, ld, tile);
       }
-      softcapTile?.cap(scores, rows);
+      softcap?.cap(scores, rows);
       if (bias) kernels.addBias(rows, columns, scores.at, ld, bias.at(j0), bias.ld);
       if (slopes)
-        kernels.addAlibi(rows, columns, scores.at, ld, slopes[h], i0 + visibility.diagonalOffset(b) - j0);
+        kernels.addAlibi(rows, columns, scores.at, ld, slopes[h], i0 + keyRanges.diagonalOffset(b) - j0);
       if (someHidden) hide(scores, ld);
     },
   };

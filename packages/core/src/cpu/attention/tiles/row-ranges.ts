@@ -1,4 +1,4 @@
-import type { Visibility } from '../../../attention/host/visibility.ts';
+import type { KeyRanges } from '../../../attention/host/key-ranges.ts';
 import type { Memory } from '../../kernels/memory/memory.ts';
 
 /** Whether no pair, some pairs or all pairs of a tile of the score matrix are seen. */
@@ -23,7 +23,7 @@ export interface RowRanges {
 
 /** Ranges for query tiles of at most `rows` rows. */
 export function createRowRanges(
-  { keyRanges }: Pick<Visibility, 'keyRanges'>,
+  { keyRanges }: Pick<KeyRanges, 'keyRanges'>,
   memory: Memory,
   rows: number,
 ): RowRanges {

@@ -1,9 +1,8 @@
 import { hostOperand } from '../../../attention/host/addressing.ts';
+import { createKeyRanges, type KeyRanges } from '../../../attention/host/key-ranges.ts';
 import { createLengths, type SequenceSide } from '../../../attention/host/sequences.ts';
-import { createVisibility } from '../../../attention/host/visibility.ts';
 import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
 import { createFp8, type Fp8Arithmetic } from '../../../score/fp8.ts';
-import { createScoreChain, type ScoreChain } from '../../../score/score-chain.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import { STRIP } from '../../kernels/interface/panel.ts';
@@ -13,7 +12,9 @@ import type { QueryTile } from '../../operands/query-tile.ts';
 import { createRowPanel, type RowPanel } from '../../operands/row-panel.ts';
 import { createDropoutTile, type DropoutTile } from './dropout.ts';
 import { createFinishScores } from './finish-scores.ts';
+import { createPairRows, type PairRows } from './pair-rows.ts';
 import { createRowRanges } from './row-ranges.ts';
+import { createScoreModTile, type ScoreModTile } from './score-mod.ts';
 import { NO_TILE, type ScoreTile } from './score-tile.ts';
 import { createSoftcapTile, type SoftcapTile } from './softcap.ts';
 import type { TileRange, TileSize } from './tile-size.ts';
@@ -26,18 +27,15 @@ export interface PanelForms {
   readonly vColumns: boolean;
   /** Whether the pass also multiplies by q, so that q is needed as panels. */
   readonly qPanels: boolean;
-  /**
-   * Whether the pass needs the derivatives of the scores. With a score mod, or a softcap that the kernels do
-   * not compute, the scaled q·k is then stored beside the scores; otherwise the derivatives do not depend on
-   * q·k, or the kernels have what they need.
-   */
+  /** Whether the pass needs the derivatives of the score mod and of softcap. */
   readonly derivatives: boolean;
 }
 
 /** The score matrix of a problem, one tile at a time; shared by forward and backward. */
 export interface ScoreTiles {
   readonly lengths: { readonly q: SequenceSide; readonly kv: SequenceSide };
-  readonly chain: ScoreChain;
+  readonly keyRanges: KeyRanges;
+  readonly pairs: PairRows;
   readonly fp8: Fp8Arithmetic;
   readonly q: RowPanel;
   readonly k: HeadPanels;
@@ -48,9 +46,7 @@ export interface ScoreTiles {
    * rows, pairs that are not seen have −Infinity; outside the ranges, scores are undefined.
    */
   readonly scores: Panel;
-  /** The scaled q·k of the same tile if derivatives are wanted and the chain has any, else empty. */
-  readonly products: Float32Array;
-  /** The kernel that caps the scores, unless the score chain does. */
+  readonly scoreMod: ScoreModTile | null;
   readonly softcap: SoftcapTile | null;
   /** Bytes between rows of a tile. */
   readonly ld: number;
@@ -79,13 +75,14 @@ export function createScoreTiles(
   const { Hq, Hk, Hv, Skv, Dqk } = problem;
   const T = size.columns;
   const lengths = createLengths(problem, operands);
-  const visibility = createVisibility(problem, operands);
-  const chain = createScoreChain(problem, operands, visibility);
-  const ranges = createRowRanges(visibility, kernels.memory, size.rows);
-  const rows = { problem, operands, kernels, size, visibility, ranges };
+  const keyRanges = createKeyRanges(problem, operands);
+  const ranges = createRowRanges(keyRanges, kernels.memory, size.rows);
+  const rows = { problem, operands, kernels, size, keyRanges, ranges };
   const seen = createTileVisibility(rows);
+  const pairs = createPairRows(ranges);
+  const scoreMod = createScoreModTile(problem, operands, pairs, size, forms.derivatives);
   const softcap = createSoftcapTile(problem, kernels, size, forms.derivatives);
-  const final = createFinishScores(rows, chain, seen, softcap);
+  const final = createFinishScores(rows, seen, scoreMod, softcap);
   const dropout = createDropoutTile(problem, operands, kernels, size);
   const fp8 = createFp8(problem, operands);
   const factor = problem.scale * fp8.descaleQ * fp8.descaleK;
@@ -100,9 +97,6 @@ export function createScoreTiles(
   const v = createHeadPanels(kernels, operandV, panelsOfV);
 
   const scores = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
-  const hasProducts =
-    forms.derivatives && !softcap && (problem.scoreMod !== null || problem.softcap !== null);
-  const products = new Float32Array(hasProducts ? Math.ceil(size.rows / STRIP) * STRIP * T : 0);
   const ld = 4 * T;
   /** One object for all tiles, so that tiles create no garbage. */
   const tile: { -readonly [K in keyof ScoreTile]: number } = { ...NO_TILE };
@@ -110,14 +104,15 @@ export function createScoreTiles(
 
   return {
     lengths,
-    chain,
+    keyRanges,
+    pairs,
     fp8,
     q,
     k,
     v,
     dropout,
     scores,
-    products,
+    scoreMod,
     softcap,
     ld,
     select(queries, among) {
@@ -148,7 +143,6 @@ export function createScoreTiles(
       const at = k.columnsAt(index);
       const { rows } = tile;
       kernels.multiplyScores(rows, columns, Dqk, q.at, q.ld, at, scores.at, ld, factor, inRange, j0);
-      if (hasProducts) products.set(scores.values);
       final.finish(scores, ld, tile, visible === 'some');
       return tile;
     },

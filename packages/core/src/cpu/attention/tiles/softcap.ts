@@ -4,7 +4,7 @@ import { STRIP } from '../../kernels/interface/panel.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import type { TileSize } from './tile-size.ts';
 
-/** Softcap of one tile of scaled q·k at a time: x becomes c·tanh(x / c). */
+/** Softcap of one tile of scores at a time: x becomes c·tanh(x / c). */
 export interface SoftcapTile {
   /** Caps the first `rows` rows of a tile, in place. */
   cap(tile: Panel, rows: number): void;
@@ -15,18 +15,15 @@ export interface SoftcapTile {
   differentiate(ds: Panel, rows: number): void;
 }
 
-/**
- * Softcap by the kernels, for tiles whose rows are contiguous. Null if the problem has no softcap, or if the
- * score chain computes it: after a score mod, or if the kernels cannot.
- */
+/** The softcap of a problem, for tiles whose rows are contiguous; null without one. */
 export function createSoftcapTile(
-  { scoreMod, softcap }: AttentionProblem,
-  { memory, softcap: kernels }: Kernels,
+  { softcap }: AttentionProblem,
+  kernels: Kernels,
   { rows: maxRows, columns }: TileSize,
   keepsTanh: boolean,
 ): SoftcapTile | null {
-  if (softcap === null || scoreMod !== null || !kernels) return null;
-  const kept = keepsTanh ? memory.floats(Math.ceil(maxRows / STRIP) * STRIP * columns).at : 0;
+  if (softcap === null) return null;
+  const kept = keepsTanh ? kernels.memory.floats(Math.ceil(maxRows / STRIP) * STRIP * columns).at : 0;
   return {
     cap: (tile, rows) => kernels.capScores(rows * columns, tile.at, kept, softcap),
     differentiate: (ds, rows) => kernels.uncapGradients(rows * columns, ds.at, kept),

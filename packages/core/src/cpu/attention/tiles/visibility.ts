@@ -1,11 +1,15 @@
+import { blockMaskPredicate } from '../../../attention/host/block-mask.ts';
+import type { KeyRanges } from '../../../attention/host/key-ranges.ts';
 import { required } from '../../../attention/host/required.ts';
-import type { Visibility } from '../../../attention/host/visibility.ts';
+import { maskPredicates } from '../../../attention/host/visibility.ts';
 import { type AttentionProblem, BLOCK_MASK_TILE, type Operands } from '../../../attention/problem/problem.ts';
+import { compileRows } from '../../../expr/evaluate/rows.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import { createMaskRows } from '../../operands/broadcast-rows.ts';
 import type { QueryTile } from '../../operands/query-tile.ts';
+import { createPairRows } from './pair-rows.ts';
 import type { RowRanges, Seen } from './row-ranges.ts';
 import { NO_TILE, type ScoreTile } from './score-tile.ts';
 import type { TileSize } from './tile-size.ts';
@@ -18,8 +22,6 @@ export interface TileVisibility {
   inspect(tile: ScoreTile): Seen;
   /** Sets the scores of invisible pairs of the last inspected tile to −∞, within the ranges of the rows. */
   hide(scores: Panel, ld: number): void;
-  /** Also sets the scores outside the ranges to −∞. */
-  hideOutside(scores: Panel, ld: number): void;
 }
 
 /** The bytes of a tile that say which pairs are seen; rows are `ld` bytes apart. */
@@ -34,33 +36,44 @@ export interface RowsContext {
   readonly operands: Operands<Tensor>;
   readonly kernels: Kernels;
   readonly size: TileSize;
-  readonly visibility: Visibility;
+  readonly keyRanges: KeyRanges;
   readonly ranges: RowRanges;
 }
 
 /** The visibility of a problem tile by tile. */
 export function createTileVisibility(context: RowsContext): TileVisibility {
-  const { problem, operands, kernels, size, visibility, ranges } = context;
-  const { blockMask, Skv } = problem;
-  const { hasPairMask } = visibility;
+  const { problem, operands, kernels, size, ranges } = context;
+  const { maskMod, Skv } = problem;
   const T = size.columns;
   const mask =
     problem.mask &&
     createMaskRows(kernels, problem.mask, required('mask', operands.mask), { rows: size.rows, Skv });
-  const evaluated = kernels.memory.allocate(Uint8Array, hasPairMask || blockMask ? size.rows * T : 0);
+  const showsBlock = blockMaskPredicate(problem, operands);
+  const admits = maskMod && compileRows(maskMod, operands.captures ?? {}, T);
+  /** The masks that are tested pair by pair. */
+  const others = maskPredicates({ ...problem, mask: null, blockMask: null, maskMod: null }, operands);
+  const pairs = createPairRows(ranges);
+  const evaluates = admits !== null || showsBlock !== null || others.length > 0;
+  const evaluated = kernels.memory.allocate(Uint8Array, evaluates ? size.rows * T : 0);
   let tile: ScoreTile = NO_TILE;
   let seen: SeenBytes | null = null;
 
-  /** Evaluates the visibility of each pair within the ranges. */
-  function evaluate(): SeenBytes {
+  /** Combines all masks of each pair within the ranges. */
+  function evaluate(isOneBlock: boolean): SeenBytes {
     const { values } = evaluated;
-    const { b, h, i0, rows, j0, columns } = tile;
-    for (let i = 0; i < rows; i++) {
-      const to = Math.min(ranges.hi(i), j0 + columns);
-      for (let j = Math.max(ranges.lo(i), j0); j < to; j++) {
-        values[i * T + j - j0] = visibility.isVisible(b, h, i0 + i, j) ? 1 : 0;
+    const { u8 } = kernels.memory;
+    const predicates = isOneBlock || !showsBlock ? others : [...others, showsBlock];
+    pairs.visit(tile, noScores, T, row => {
+      const { b, h, q, kv, count, at } = row;
+      const given = mask ? mask.at(kv) + (q - tile.i0) * mask.ld : 0;
+      for (let n = 0; n < count; n++) {
+        const isMasked = mask !== null && u8[given + n] === 0;
+        values[at + n] = !isMasked && predicates.every(shows => shows(b, h, q, kv + n)) ? 1 : 0;
       }
-    }
+      // The mask mod may be undefined for pairs that other masks hide.
+      const admitted = admits?.(row, n => values[at + n] !== 0);
+      if (admitted) for (let n = 0; n < count; n++) if (admitted[n] === 0) values[at + n] = 0;
+    });
     return { at: evaluated.at, ld: T };
   }
 
@@ -69,7 +82,7 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
    * tile is in a visible block.
    */
   function seenPairs(isOneBlock: boolean): SeenBytes | null {
-    if (hasPairMask || (blockMask && !isOneBlock)) return evaluate();
+    if (admits || others.length > 0 || (showsBlock && !isOneBlock)) return evaluate(isOneBlock);
     return mask && { at: mask.at(tile.j0), ld: mask.ld };
   }
 
@@ -83,7 +96,7 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
       const inRanges = ranges.seen(j0, j0 + columns);
       if (inRanges === 'none') return 'none';
       const isOneBlock = isInOneBlock(i0, rows) && isInOneBlock(j0, columns);
-      if (isOneBlock && !visibility.showsBlock(b, h, i0, j0)) return 'none';
+      if (isOneBlock && showsBlock && !showsBlock(b, h, i0, j0)) return 'none';
       seen = seenPairs(isOneBlock);
       if (!seen) return inRanges;
       const count = kernels.countSeen(rows, columns, seen.at, seen.ld, ranges.at, j0);
@@ -93,18 +106,11 @@ export function createTileVisibility(context: RowsContext): TileVisibility {
     hide({ at }, ld) {
       if (seen) kernels.hideUnseen(tile.rows, tile.columns, at, ld, seen.at, seen.ld);
     },
-    hideOutside({ values }, ld) {
-      const { rows, j0, columns } = tile;
-      for (let i = 0; i < rows; i++) {
-        const from = Math.min(Math.max(ranges.lo(i) - j0, 0), columns);
-        const to = Math.min(Math.max(ranges.hi(i) - j0, from), columns);
-        const row = (i * ld) >> 2;
-        values.fill(-Infinity, row, row + from);
-        values.fill(-Infinity, row + to, row + columns);
-      }
-    },
   };
 }
+
+/** Masks do not read scores. */
+const noScores: readonly number[] = [];
 
 /** Whether `count` positions from `first` on are in one block of a block mask. */
 function isInOneBlock(first: number, count: number): boolean {

@@ -14,7 +14,7 @@ import type {
   Ranges,
   Scores,
 } from './parameters.ts';
-import type { PackKernels, RowKernels, ScoreKernels, SoftcapKernels } from './tile-kernels.ts';
+import type { PackKernels, RowKernels, ScoreKernels } from './tile-kernels.ts';
 
 /**
  * The expensive arithmetic on tiles, which knows nothing about attention problems. All positions are byte
@@ -28,8 +28,6 @@ export interface Kernels extends ScoreKernels, RowKernels, PackKernels {
   readonly memory: Memory;
   /** Dropout masks drawn by the kernels; without them `@tilewise/philox` draws the masks. */
   readonly draws?: DropoutKernels;
-  /** Softcap of tiles; without it the score chain computes softcap. */
-  readonly softcap?: SoftcapKernels;
   /** Present if the kernels are WebAssembly. */
   readonly wasm?: HeadHost;
   /** Products of whole matrices, and sums of rows by index; without these kernels the host computes both. */

@@ -6,6 +6,13 @@ import type { MatrixA } from './parameters.ts';
  * all. Rows are read and written up to a multiple of 4.
  */
 export interface ScoreKernels {
+  /**
+   * Softcap of `count` scores, a multiple of 4: x becomes c·tanh(x / c). Stores tanh(x / c) at `kept`, unless
+   * that is 0.
+   */
+  capScores(count: number, scores: number, kept: number, cap: number): void;
+  /** Multiplies ds by 1 − tanh², with the stored tanh; a ds of 0 stays 0. */
+  uncapGradients(count: number, ds: number, kept: number): void;
   /** Adds an f32 bias. A bias of −∞ masks, even a product that is NaN. */
   addBias(m: number, n: number, scores: number, ld: number, bias: number, ldBias: number): void;
   /**
@@ -50,12 +57,4 @@ export interface PackKernels {
   /** Rounds `count` f32 (a multiple of 8) to bit patterns, to nearest even. */
   encodeF16(count: number, source: number, target: number): void;
   encodeBf16(count: number, source: number, target: number): void;
-}
-
-/** Softcap of `count` scores, a multiple of 4. */
-export interface SoftcapKernels {
-  /** x becomes c·tanh(x / c); stores tanh(x / c) at `kept`, unless that is 0. */
-  capScores(count: number, scores: number, kept: number, cap: number): void;
-  /** Multiplies ds by 1 − tanh², with the stored tanh; a ds of 0 stays 0. */
-  uncapGradients(count: number, ds: number, kept: number): void;
 }

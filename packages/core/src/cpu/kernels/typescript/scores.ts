@@ -4,6 +4,20 @@ import type { Memory } from '../memory/memory.ts';
 /** The stages of a tile between the product and the softmax, in plain TypeScript. */
 export function typescriptScores(memory: Memory): ScoreKernels {
   return {
+    capScores(count, scores, kept, cap) {
+      const { f32 } = memory;
+      const [from, to] = [scores >> 2, kept >> 2];
+      for (let n = 0; n < count; n++) {
+        const tanh = Math.tanh(f32[from + n] / cap);
+        if (kept !== 0) f32[to + n] = tanh;
+        f32[from + n] = cap * tanh;
+      }
+    },
+    uncapGradients(count, ds, kept) {
+      const { f32 } = memory;
+      const [at, from] = [ds >> 2, kept >> 2];
+      for (let n = 0; n < count; n++) if (f32[at + n] !== 0) f32[at + n] *= 1 - f32[from + n] ** 2;
+    },
     addBias(m, n, scores, ld, bias, ldBias) {
       const { f32 } = memory;
       for (let i = 0; i < m; i++) {

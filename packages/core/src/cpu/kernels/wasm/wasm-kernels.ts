@@ -1,6 +1,5 @@
 import type { DropoutKernels } from '../interface/dropout-kernels.ts';
 import type { Kernels } from '../interface/kernels.ts';
-import type { SoftcapKernels } from '../interface/tile-kernels.ts';
 import { createMemory } from '../memory/memory.ts';
 import { sharesMemory } from '../memory/shared-memory.ts';
 import type { Variant } from '../variant.ts';
@@ -8,12 +7,8 @@ import type { Variant } from '../variant.ts';
 /** The variants that are WebAssembly. */
 export type WasmVariant = Exclude<Variant, 'typescript'>;
 
-type WasmExports = Omit<
-  Kernels,
-  'variant' | 'memory' | 'draws' | 'softcap' | 'wasm' | 'matrices' | 'heads' | 'loops'
-> &
-  DropoutKernels &
-  SoftcapKernels;
+type WasmExports = Omit<Kernels, 'variant' | 'memory' | 'draws' | 'wasm' | 'matrices' | 'heads' | 'loops'> &
+  DropoutKernels;
 
 /**
  * The constants of the modules end below this address, where the scratch memory of threads begins; address 0
@@ -51,7 +46,6 @@ export function wasmKernels(variant: Variant, module: WebAssembly.Module): Kerne
     packRows: (...rows) => Boolean(functions.packRows(...rows)),
     variant,
     draws: functions,
-    softcap: functions,
     wasm: { memory, shared, kernels: exports },
     memory: createMemory(
       {

@@ -6,7 +6,7 @@ import type { ScoreTile } from '../../tiles/score-tile.ts';
 import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { HeadGradient } from './head-gradient.ts';
 import type { QueryGradient } from './query-gradient.ts';
-import { type ConsumeTile, createProductGradient } from './score-gradients.ts';
+import type { ConsumeTile } from './score-gradients.ts';
 
 /** The stage of a tile that ends in dq and dk. */
 export interface ScoreStage {
@@ -14,6 +14,14 @@ export interface ScoreStage {
   add(tile: ScoreTile): void;
   /** The largest magnitude of ∂L/∂(q·k) before rounding, for FP8 problems. */
   amax(): number;
+}
+
+/** What follows from the gradients of scores besides dq and dk. */
+export interface ScoreConsumers {
+  /** For the gradients of final scores. */
+  readonly final: readonly ConsumeTile[];
+  /** For the gradients of the scores that the score mod gives, before softcap; the last one leaves ∂L/∂(q·k). */
+  readonly modified: readonly ConsumeTile[];
 }
 
 /**
@@ -25,12 +33,11 @@ export function createScoreStage(
   { kernels, size, tiles, fp8, rows: given, blocks, q, k, dO8 }: BackwardInputs,
   dq: QueryGradient | null,
   dk: HeadGradient | null,
-  consumers: readonly ConsumeTile[],
+  { final, modified }: ScoreConsumers,
 ): ScoreStage {
-  const { chain, scores: p, products, softcap, ld, v, dropout } = tiles;
+  const { scores: p, softcap, ld, v, dropout } = tiles;
   const T = size.columns;
   const dS = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
-  const toProductGradient = softcap ? null : createProductGradient(problem, chain);
   let amax = 0;
 
   /** Rounds ∂L/∂(q·k) for dq in place, and returns it in the form that dk needs. */
@@ -57,10 +64,9 @@ export function createScoreStage(
       kernels.multiplyScores(rows, columns, problem.Dv, dO8.at, dO8.ld, at, dS.at, ld, factor, ranges, j0);
       dropout?.drop(dS.at, dS.at, ld, rows, columns);
       kernels.toScoreGradients(rows, columns, dS.at, p.at, ld, given.deltaAt);
-      for (const consume of consumers) consume(dS.values, products, T, tile);
-
+      for (const consume of final) consume(dS.values, T, tile);
       softcap?.differentiate(dS, rows);
-      toProductGradient?.(dS.values, products, T, tile);
+      for (const consume of modified) consume(dS.values, T, tile);
       const forK = problem.fp8 ? rounded(tile) : dS;
       dq?.add(tile, dS, ld, k, ranges);
       dk?.add(tile, forK, ld, q, ranges);
