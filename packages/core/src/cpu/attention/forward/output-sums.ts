@@ -6,9 +6,9 @@ import type { Panel } from '../../kernels/memory/memory.ts';
 import type { QueryTile } from '../../operands/query-tile.ts';
 import { createRowResult } from '../../operands/row-result.ts';
 import { createScaledResult } from '../../operands/scaled-result.ts';
-import { roundTile } from '../tiles/fp8.ts';
 import type { ScoreTile } from '../tiles/score-tile.ts';
 import type { ScoreTiles } from '../tiles/score-tiles.ts';
+import { roundTile } from '../tiles/stages/fp8.ts';
 import type { TileSize } from '../tiles/tile-size.ts';
 import type { ForwardAmax } from './forward-results.ts';
 

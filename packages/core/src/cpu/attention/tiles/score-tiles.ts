@@ -10,13 +10,13 @@ import type { Panel } from '../../kernels/memory/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../../operands/head-panels.ts';
 import type { QueryTile } from '../../operands/query-tile.ts';
 import { createRowPanel, type RowPanel } from '../../operands/row-panel.ts';
-import { createDropoutTile, type DropoutTile } from './dropout.ts';
-import { createFinishScores } from './finish-scores.ts';
 import { createPairRows, type PairRows } from './pair-rows.ts';
 import { createRowRanges } from './row-ranges.ts';
-import { createScoreModTile, type ScoreModTile } from './score-mod.ts';
 import { NO_TILE, type ScoreTile } from './score-tile.ts';
-import { createSoftcapTile, type SoftcapTile } from './softcap.ts';
+import { createDropoutTile, type DropoutTile } from './stages/dropout.ts';
+import { createFinishScores } from './stages/finish-scores.ts';
+import { createScoreModTile, type ScoreModTile } from './stages/score-mod.ts';
+import { createSoftcapTile, type SoftcapTile } from './stages/softcap.ts';
 import type { TileRange, TileSize } from './tile-size.ts';
 import { createTileVisibility } from './visibility.ts';
 

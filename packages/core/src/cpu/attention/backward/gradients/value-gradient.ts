@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
 import { STRIP } from '../../../kernels/interface/panel.ts';
-import { roundTile } from '../../tiles/fp8.ts';
 import type { ScoreTile } from '../../tiles/score-tile.ts';
+import { roundTile } from '../../tiles/stages/fp8.ts';
 import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { HeadGradient } from './head-gradient.ts';
 

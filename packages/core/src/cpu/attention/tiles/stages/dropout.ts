@@ -1,14 +1,14 @@
-import { required } from '../../../attention/host/required.ts';
-import { createLengths } from '../../../attention/host/sequences.ts';
-import type { AttentionProblem, BroadcastDesc, Operands } from '../../../attention/problem/problem.ts';
-import { createProblemDropout } from '../../../score/dropout.ts';
-import type { Tensor } from '../../../tensor/tensor.ts';
-import { MASK_MARGIN } from '../../kernels/interface/dropout-kernels.ts';
-import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { createMaskRows } from '../../operands/broadcast-rows.ts';
+import { required } from '../../../../attention/host/required.ts';
+import { createLengths } from '../../../../attention/host/sequences.ts';
+import type { AttentionProblem, BroadcastDesc, Operands } from '../../../../attention/problem/problem.ts';
+import { createProblemDropout } from '../../../../score/dropout.ts';
+import type { Tensor } from '../../../../tensor/tensor.ts';
+import { MASK_MARGIN } from '../../../kernels/interface/dropout-kernels.ts';
+import type { Kernels } from '../../../kernels/interface/kernels.ts';
+import { createMaskRows } from '../../../operands/broadcast-rows.ts';
+import type { ScoreTile } from '../score-tile.ts';
+import type { TileSize } from '../tile-size.ts';
 import { createDrawMasks, type WriteMasks } from './draw-masks.ts';
-import type { ScoreTile } from './score-tile.ts';
-import type { TileSize } from './tile-size.ts';
 
 /** Dropout of one tile of probabilities at a time. */
 export interface DropoutTile {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { normal } from '../../../../testing/normal.ts';
-import { normalise, normaliseBackward } from '../../../attention/call/normalise.ts';
-import type { SdpaBackwardOptions } from '../../../attention/options/options.ts';
-import type { GradientName } from '../../../attention/problem/problem.ts';
-import * as x from '../../../expr/build.ts';
-import { maskMod, scoreMod } from '../../../expr/mods/mod.ts';
-import * as reference from '../../../reference/index.ts';
-import { Tensor } from '../../../tensor/tensor.ts';
-import { createKernels, supportedVariants } from '../../kernels/host-kernels.ts';
-import { backward } from '../backward/backward.ts';
-import { forward } from '../forward/forward.ts';
+import { normal } from '../../../../../testing/normal.ts';
+import { normalise, normaliseBackward } from '../../../../attention/call/normalise.ts';
+import type { SdpaBackwardOptions } from '../../../../attention/options/options.ts';
+import type { GradientName } from '../../../../attention/problem/problem.ts';
+import * as x from '../../../../expr/build.ts';
+import { maskMod, scoreMod } from '../../../../expr/mods/mod.ts';
+import * as reference from '../../../../reference/index.ts';
+import { Tensor } from '../../../../tensor/tensor.ts';
+import { createKernels, supportedVariants } from '../../../kernels/host-kernels.ts';
+import { backward } from '../../backward/backward.ts';
+import { forward } from '../../forward/forward.ts';
 
 const S = 150;
 const [q, k, v, dO] = [1, 2, 3, 4].map(seed => normal([2, 2, S, 8], seed));
@@ -109,7 +109,10 @@ describe.each(supportedVariants())('%s', variant => {
   // Tiles of the second size contain the ends of blocks.
   test.each(
     Object.entries(cases).flatMap(([name, options]) =>
-      [{ rows: 64, columns: 128 }, { rows: 50, columns: 72 }].map(tiles => ({ name, options, tiles })),
+      [
+        { rows: 64, columns: 128 },
+        { rows: 50, columns: 72 },
+      ].map(tiles => ({ name, options, tiles })),
     ),
   )('$name, in tiles of $tiles.rows × $tiles.columns', ({ options, tiles }) => {
     const call = normalise({ q, k, v }, options);

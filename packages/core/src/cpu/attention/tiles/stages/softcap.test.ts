@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { normalise } from '../../../attention/call/normalise.ts';
-import { tanh } from '../../../expr/index.ts';
-import { input } from '../../../primitive/index.ts';
-import { Tensor } from '../../../tensor/tensor.ts';
-import { createKernels, supportedVariants } from '../../kernels/host-kernels.ts';
-import { cpuPrimitives } from '../../primitives/cpu-primitives.ts';
+import { normalise } from '../../../../attention/call/normalise.ts';
+import { tanh } from '../../../../expr/index.ts';
+import { input } from '../../../../primitive/index.ts';
+import { Tensor } from '../../../../tensor/tensor.ts';
+import { createKernels, supportedVariants } from '../../../kernels/host-kernels.ts';
+import { cpuPrimitives } from '../../../primitives/cpu-primitives.ts';
 import { createSoftcapTile } from './softcap.ts';
 
 const c = 2.5;

@@ -1,11 +1,11 @@
-import type { AttentionProblem, Operands } from '../../../attention/problem/problem.ts';
-import { compileRows } from '../../../expr/evaluate/rows.ts';
-import type { Tensor } from '../../../tensor/tensor.ts';
-import { STRIP } from '../../kernels/interface/panel.ts';
-import type { Panel } from '../../kernels/memory/memory.ts';
-import type { PairRows } from './pair-rows.ts';
-import type { ScoreTile } from './score-tile.ts';
-import type { TileSize } from './tile-size.ts';
+import type { AttentionProblem, Operands } from '../../../../attention/problem/problem.ts';
+import { compileRows } from '../../../../expr/evaluate/rows.ts';
+import type { Tensor } from '../../../../tensor/tensor.ts';
+import { STRIP } from '../../../kernels/interface/panel.ts';
+import type { Panel } from '../../../kernels/memory/memory.ts';
+import type { PairRows } from '../pair-rows.ts';
+import type { ScoreTile } from '../score-tile.ts';
+import type { TileSize } from '../tile-size.ts';
 
 /** The score mod on one tile at a time, for tiles whose rows are contiguous. */
 export interface ScoreModTile {

@@ -1,8 +1,8 @@
-import type { AttentionProblem } from '../../../attention/problem/problem.ts';
-import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { STRIP } from '../../kernels/interface/panel.ts';
-import type { Panel } from '../../kernels/memory/memory.ts';
-import type { TileSize } from './tile-size.ts';
+import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
+import type { Kernels } from '../../../kernels/interface/kernels.ts';
+import { STRIP } from '../../../kernels/interface/panel.ts';
+import type { Panel } from '../../../kernels/memory/memory.ts';
+import type { TileSize } from '../tile-size.ts';
 
 /** Softcap of one tile of scores at a time: x becomes c·tanh(x / c). */
 export interface SoftcapTile {

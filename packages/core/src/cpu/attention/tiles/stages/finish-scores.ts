@@ -1,11 +1,11 @@
-import { required } from '../../../attention/host/required.ts';
-import type { Panel } from '../../kernels/memory/memory.ts';
-import { createBiasRows } from '../../operands/broadcast-rows.ts';
-import type { QueryTile } from '../../operands/query-tile.ts';
+import { required } from '../../../../attention/host/required.ts';
+import type { Panel } from '../../../kernels/memory/memory.ts';
+import { createBiasRows } from '../../../operands/broadcast-rows.ts';
+import type { QueryTile } from '../../../operands/query-tile.ts';
+import type { ScoreTile } from '../score-tile.ts';
+import type { RowsContext, TileVisibility } from '../visibility.ts';
 import type { ScoreModTile } from './score-mod.ts';
-import type { ScoreTile } from './score-tile.ts';
 import type { SoftcapTile } from './softcap.ts';
-import type { RowsContext, TileVisibility } from './visibility.ts';
 
 /** Turns tiles of scaled q·k into final scores, in place. */
 export interface FinishScores {

@@ -1,9 +1,9 @@
 import { dropoutMask } from '@tilewise/philox';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { normalise } from '../../../attention/call/normalise.ts';
-import { Tensor } from '../../../tensor/tensor.ts';
-import { createKernels, supportedVariants } from '../../kernels/host-kernels.ts';
+import { normalise } from '../../../../attention/call/normalise.ts';
+import { Tensor } from '../../../../tensor/tensor.ts';
+import { createKernels, supportedVariants } from '../../../kernels/host-kernels.ts';
 import { createDropoutTile } from './dropout.ts';
 
 const all = supportedVariants().map(createKernels);

@@ -1,4 +1,4 @@
-import type { Fp8Arithmetic } from '../../../score/fp8.ts';
+import type { Fp8Arithmetic } from '../../../../score/fp8.ts';
 
 /**
  * Rounds one tile of weights (P or dS, row i and key j at `weights[i·ld + j]`) times `scale` in place, for

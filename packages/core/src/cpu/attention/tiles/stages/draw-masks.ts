@@ -1,8 +1,8 @@
 import { dropoutRules, type U64 } from '@tilewise/philox';
-import type { SequenceSide } from '../../../attention/host/sequences.ts';
-import type { AttentionProblem, DropoutDesc } from '../../../attention/problem/problem.ts';
-import type { DropoutKernels } from '../../kernels/interface/dropout-kernels.ts';
-import type { ScoreTile } from './score-tile.ts';
+import type { SequenceSide } from '../../../../attention/host/sequences.ts';
+import type { AttentionProblem, DropoutDesc } from '../../../../attention/problem/problem.ts';
+import type { DropoutKernels } from '../../../kernels/interface/dropout-kernels.ts';
+import type { ScoreTile } from '../score-tile.ts';
 
 /** Writes the masks of a tile, 32 bits each, to an address; rows are `ld` bytes apart. */
 export type WriteMasks = (tile: ScoreTile, at: number, ld: number) => void;
