@@ -1,4 +1,4 @@
-import { type DType, normaliseBackward, Tensor } from '@tilewise/core';
+import { type DType, normalise, normaliseBackward, Tensor } from '@tilewise/core';
 import * as e from '@tilewise/core/expr';
 import { describe, expect, test } from 'vitest';
 import {
@@ -13,6 +13,7 @@ import { sharedContext } from '../../../testing/device/shared-context.ts';
 import { allTools } from '../../api/tools/all-tools.ts';
 import { guaranteedCapabilities } from '../../device/capabilities/capabilities.ts';
 import { checkSupport, createContext, sdpaVjp } from '../../index.ts';
+import { subgroupTile, workgroupTile } from '../../subpaths/tiles.ts';
 import { backwardTensors } from '../plan/tensors.ts';
 import { defaultTile } from '../tiles/tile-table.ts';
 
@@ -161,6 +162,31 @@ test('on a device that binds eight buffers, lists and masks are read from the wo
   device.destroy();
 });
 
+const relative = e.relativeBiasMod(normal([H, 41], 5));
+/** A workgroup has memory for one table of this tensor only. */
+const large = e.scoreMod(
+  ({ score, q, kv }) => add(score, mul(load('large', [add(mul(q, 2000), kv)]), load('large', [kv]))),
+  { large: normal([2 ** 20], 12) },
+);
+
+// Some lanes share a table, all lanes share one, or each has its own.
+test.each([
+  [workgroupTile({ tx: 2, ty: 3, headDimChunk: 4, rows: 8, cols: 2, prefetch: true }), [relative, large]],
+  [subgroupTile({ stationary: 'queries', lanes: 8, group: 4 }), [relative]],
+  [subgroupTile({ stationary: 'queries', lanes: 16, group: 8 }), [large]],
+] as const)('sums on the tile $shape', async (tile, mods) => {
+  const { device, capabilities } = await sharedContext();
+  if (tile.unsupported('dq', normalise(tensors, {}).problem, capabilities) !== null) return;
+  const ctx = await createContext({ device, tiles: () => ({ dq: tile }) });
+  for (const scoreMod of mods) {
+    const call = { ...tensors, options: { scoreMod, causal: 'bottom-right', gradients: [] } } as const;
+    const exact = exactResults(call);
+    expect(Object.keys(exact).filter(name => name.startsWith('dCaptures.'))).toHaveLength(1);
+    expectAgreement(await gpuResults(ctx, call, exact), exact, { distance: S });
+  }
+  ctx.destroy();
+});
+
 describe('the tables in which gradients are summed', () => {
   const planned = (elements: number) => {
     const q = Tensor.zeros([1, 32, 1024, 8]);
@@ -179,7 +205,8 @@ describe('the tables in which gradients are summed', () => {
       const { spans } = backwardTensors(problem, allTools, defaultTile, guaranteedCapabilities);
       return 8 * spans['workspace.sums'];
     };
-    expect(bytes(2)).toBe(256 * 8);
+    expect(bytes(2)).toBe(256 * 16 * 8);
+    expect(bytes(2 ** 13)).toBe(2 ** 25);
     expect(bytes(2 ** 20)).toBe(2 ** 25);
     expect(bytes(3 * 2 ** 22)).toBe(3 * 2 ** 24);
   });

@@ -1,6 +1,5 @@
 import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from '@tilewise/core';
-import { tileSize } from '../tiles/tile.ts';
-import { defaultTile } from '../tiles/tile-table.ts';
+import { type Tile, tileSize } from '../tiles/tile.ts';
 
 /** The gradient of a captured tensor, as a part of a table. */
 export interface CapturedFloats {
@@ -18,15 +17,23 @@ export interface CapturedFloats {
 export interface CaptureTable {
   readonly captures: readonly CapturedFloats[];
   readonly vectors: number;
-  /** The number of tables that are summed independently, each by one workgroup. */
-  readonly copies: number;
+  /** The number of workgroups. */
+  readonly groups: number;
+  /** The number of tables of a workgroup, of which an equal number of lanes each adds to one. */
+  readonly tables: number;
 }
 
-/** The maximum memory for all copies together (in vectors of 8 bytes), unless a single copy needs more. */
+/** The maximum memory for all tables together (in vectors of 8 bytes), unless a single table needs more. */
 const maxTableVectors = 2 ** 22;
-const maxCopies = 256;
+const maxGroups = 256;
+/**
+ * The maximum number of tables of a workgroup. With more tables, lanes look at fewer pairs of other lanes,
+ * but more tables must be added at the end.
+ */
+const maxTables = 16;
 
-export function captureTable({ forward: { B, Hq, Sq, captures } }: BackwardProblem): CaptureTable {
+export function captureTable({ forward }: BackwardProblem, tile: Tile): CaptureTable {
+  const { B, Hq, Sq, captures } = forward;
   let first = 0;
   const floats = Object.entries(captures)
     .filter(([, { dtype }]) => dtypeTraits[dtype].kind === 'float')
@@ -36,14 +43,18 @@ export function captureTable({ forward: { B, Hq, Sq, captures } }: BackwardProbl
       return own;
     });
   const vectors = Math.ceil(first / 2);
-  const strips = B * Hq * Math.ceil(Sq / tileSize(defaultTile.grid).rows);
+  const { rows, lanes } = tileSize(tile.grid);
+  const strips = B * Hq * Math.ceil(Sq / rows);
   const fitting = Math.floor(maxTableVectors / Math.max(vectors, 1));
-  return { captures: floats, vectors, copies: Math.max(1, Math.min(strips, maxCopies, fitting)) };
+  const groups = Math.max(1, Math.min(strips, maxGroups, fitting));
+  let tables = 1;
+  while (2 * tables * groups <= fitting && 2 * tables <= maxTables && lanes % (2 * tables) === 0) tables *= 2;
+  return { captures: floats, vectors, groups, tables };
 }
 
 /** The number of vectors that the tables of a problem use in `workspace.sums`; 0 without a score mod. */
-export function captureTableVectors(problem: BackwardProblem): number {
+export function captureTableVectors(problem: BackwardProblem, tile: Tile): number {
   if (!problem.forward.scoreMod) return 0;
-  const { vectors, copies } = captureTable(problem);
-  return vectors * copies;
+  const { vectors, groups, tables } = captureTable(problem, tile);
+  return vectors * groups * tables;
 }

@@ -1,8 +1,6 @@
-import { type AttentionProblem, type BackwardProblem, contiguousStrides, elementCount } from '@tilewise/core';
+import { type BackwardProblem, contiguousStrides, elementCount } from '@tilewise/core';
 import { type ShaderPart, u32Uniforms } from '../../../codegen/shader-part.ts';
-import type { Capabilities } from '../../../device/capabilities/capabilities.ts';
 import { type Tile, tileSize } from '../../tiles/tile.ts';
-import { defaultTile } from '../../tiles/tile-table.ts';
 
 /** How sums over scores, which give a tensor that broadcasts to the scores, are divided among workgroups. */
 export interface SumDivision {
@@ -46,12 +44,8 @@ function keysOfResult({ grid, shape: { kind } }: Tile): number {
   return kind === 'subgroup' ? cols * Math.ceil(minSubgroupKeys / cols) : cols;
 }
 
-/** The tile of sums over scores: that of dQ, if the device has room for it and for the sums. */
-export function sumTile(dq: Tile, forward: AttentionProblem, capabilities: Capabilities): Tile {
-  const bytes = dq.workgroupMemory('dq', forward) + 4 * tileSize(dq.grid).rows * keysOfResult(dq);
-  const fits = bytes <= capabilities.maxComputeWorkgroupStorageSize;
-  return fits && dq.shape.kind !== 'matrix' ? dq : defaultTile;
-}
+/** The bytes of workgroup memory for the sums of a workgroup. */
+export const sumBytes = (tile: Tile): number => 4 * tileSize(tile.grid).rows * keysOfResult(tile);
 
 /** @param shape the shape of the result. */
 export function sumDivision(

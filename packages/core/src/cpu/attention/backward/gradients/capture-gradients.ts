@@ -9,7 +9,9 @@ import type { ScoreTiles } from '../../tiles/score-tiles.ts';
 import type { TileSize } from '../../tiles/tile-size.ts';
 import type { ConsumeTile } from './score-gradients.ts';
 
-/** The gradients of the tensors that the score mod loads floats from, as f64 sums in the order of the tiles. */
+/**
+ * The gradients of the tensors that the score mod loads floats from, as f64 sums in the order of the tiles.
+ */
 export interface CaptureGradients {
   /** Adds a tile of ds = ∂L/∂(modified score). */
   readonly add: ConsumeTile;

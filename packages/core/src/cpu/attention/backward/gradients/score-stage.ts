@@ -20,7 +20,9 @@ export interface ScoreStage {
 export interface ScoreConsumers {
   /** For the gradients of final scores. */
   readonly final: readonly ConsumeTile[];
-  /** For the gradients of the scores that the score mod gives, before softcap; the last one leaves ∂L/∂(q·k). */
+  /**
+   * For the gradients of the scores that the score mod gives, before softcap; the last one leaves ∂L/∂(q·k).
+   */
   readonly modified: readonly ConsumeTile[];
 }
 

@@ -12,8 +12,8 @@ export interface ScoreModTile {
   /** The scaled q·k of the last tile that was modified if it was kept, else empty. */
   readonly products: Float32Array;
   /**
-   * Replaces each scaled q·k of a tile by the score that the mod gives, in place. The mod may be undefined for
-   * the elements that `isHidden` names.
+   * Replaces each scaled q·k of a tile by the score that the mod gives, in place. The mod may be undefined
+   * for the elements that `isHidden` names.
    */
   apply(scores: Panel, tile: ScoreTile, isHidden: (at: number) => boolean): void;
 }
