@@ -42,6 +42,7 @@ export function tableSums(tile: Tile, table: CaptureTable): TableSums {
       pair_values[lane] = values;
       pair_elements[lane] = elements;
       workgroupBarrier();
+      // The pairs of the lanes that share this table.
       for (var n = lane / ${owners}u * ${owners}u; n < (lane / ${owners}u + 1u) * ${owners}u; n++) {
         for (var c = 0u; c < 4u; c++) {
           let element = pair_elements[n][c];
@@ -105,7 +106,8 @@ fn add_pair(table: u32, element: u32, value: f32, vector: ptr<function, u32>, su
     )}
     add_vector(table, vector, sum);
     }`,
-    finish: `storageBarrier();
+    finish: `// Add the tables of the workgroup to the first.
+  storageBarrier();
   for (var n = lane; n < P.table_vectors; n += ${lanes}u) {
     var sum = vec2f();
     for (var at = n; at < P.group_vectors; at += P.table_vectors) {

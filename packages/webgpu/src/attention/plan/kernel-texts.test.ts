@@ -1,5 +1,5 @@
 import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
-import { add, mul, scoreMod, sub } from '@tilewise/core/expr';
+import { add, load, mul, scoreMod, sub } from '@tilewise/core/expr';
 import { expect, test } from 'vitest';
 import { allTools } from '../../api/tools/all-tools.ts';
 import { guaranteedCapabilities, type KernelSpec, type TileSelector } from '../../index.ts';
@@ -43,6 +43,9 @@ function kernelsOf({
 const matrix = { M: 16, N: 16, K: 16, component: 'f16' } as const;
 const rows = { lanes: 8, group: 8 } as const;
 const decode = { heads: [8, 2], Sq: 1, Skv: 4096 } as const;
+const byDistance = scoreMod(({ score, q, kv }) => add(score, load('distance', [add(sub(q, kv), 128)])), {
+  distance: Tensor.zeros([256]),
+});
 const relative = scoreMod(({ score, q, kv }) => add(score, mul(0.5, sub(kv, q))));
 
 test.each<[file: string, kernel: string, call: Call]>([
@@ -85,6 +88,7 @@ test.each<[file: string, kernel: string, call: Call]>([
       tiles: () => ({ dq: subgroupTile({ stationary: 'queries', lanes: 8, group: 4 }) }),
     },
   ],
+  ['backward-dcaptures', 'dCaptures', { options: { scoreMod: byDistance } }],
   ['backward-dbias', 'dbias', { options: { bias: Tensor.zeros([128, 128]), gradients: ['dbias'] } }],
 ])('wgsl/%s.wgsl is the text of the kernel; vitest -u updates the file', async (file, name, call) => {
   const kernel = kernelsOf(call).find(made => made.name === `attention ${name}`);
