@@ -1,6 +1,6 @@
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
-import { guidesFirst } from '../../src/site/guides-first.ts';
+import { withSearchOptions } from '../../src/site/search-options.ts';
 import LiveExample from './LiveExample.vue';
 import './style.css';
 import './print.css';
@@ -9,6 +9,6 @@ export default {
   extends: DefaultTheme,
   enhanceApp({ app, siteData }) {
     app.component('LiveExample', LiveExample);
-    siteData.value = guidesFirst(siteData.value);
+    siteData.value = withSearchOptions(siteData.value);
   },
 } satisfies Theme;

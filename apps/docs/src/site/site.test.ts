@@ -210,6 +210,8 @@ test('the search leads from a name to the reference, and from a subject to its g
     ['lora', 'guide/models/generation-and-training.html#adapters'],
     ['paged', 'guide/attention/decoding.html#a-paged-cache'],
     ['license', 'support.html#license'],
+    ['determinism', 'guide/attention/reproducibility.html'],
+    ['neighbors', 'guide/webgpu/neighbours.html'],
   ] as const;
   for (const [words, place] of found) {
     await page.getByRole('searchbox').fill(words);
