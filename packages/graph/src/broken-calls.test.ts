@@ -64,11 +64,15 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
     ({ g }) => g.finalize().partitions(null as never),
     'options must be an object, got null',
   ],
-  ['compile()', ({ g }) => g.compile(none), 'engine must be an object, got undefined'],
+  [
+    'compile()',
+    ({ g }) => g.compile(none),
+    'engine must be an engine, such as cpuEngine() or webgpuEngine(ctx), got undefined',
+  ],
   [
     'compile for a value that is not an engine',
     ({ g }) => g.compile({} as never),
-    'engine.primitives must be an object, got undefined',
+    'engine must be an engine, such as cpuEngine() or webgpuEngine(ctx), got Object',
   ],
   [
     'compile(engine, null)',
@@ -93,7 +97,7 @@ test.each<[string, (call: ReturnType<typeof example>) => unknown, string]>([
   [
     'compile for an engine that prepares nothing',
     ({ g }) => g.compile({ ...engine, primitives: {} } as never),
-    'engine.primitives.prepare must be a function, got undefined',
+    'engine must be an engine, such as',
   ],
   [
     'compile of a partition with null as options',
@@ -152,13 +156,13 @@ test('only tensors can be bound', async () => {
 
 test('an unrounded run needs a graph and an engine', async () => {
   await expect(runInF32(none, engine, {})).rejects.toThrow('graph must be a Graph, got undefined');
-  await expect(runInF32(example().g.finalize(), none, {})).rejects.toThrow('engine must be an object');
+  await expect(runInF32(example().g.finalize(), none, {})).rejects.toThrow('engine must be an engine');
 });
 
 test('a run without inputs, or without an engine, rejects and names the argument', async () => {
   await expect(example().g.run(engine, none)).rejects.toThrow('inputs must be an object, got undefined');
   const { g, x } = example();
-  await expect(g.run(none, { [x.id]: Tensor.zeros([2]) })).rejects.toThrow('engine must be an object');
+  await expect(g.run(none, { [x.id]: Tensor.zeros([2]) })).rejects.toThrow('engine must be an engine');
 });
 
 test('a tensor of another engine is refused on the host', async () => {

@@ -46,6 +46,17 @@ test.each<[string, () => unknown, string]>([
     'engine must be an engine',
   ],
   [
+    'a context, which has tensors but runs no graphs',
+    () =>
+      nn.loadModel(filesOf(tinyLlama), any({ engine: { upload: engine.upload, download: engine.download } })),
+    'engine must be an engine, such as cpuEngine() or webgpuEngine(ctx), got Object',
+  ],
+  [
+    'an adapter without an engine',
+    () => nn.loadAdapter(filesOf(tinyLlama), model.layers.linear, any(undefined)),
+    'engine must be an engine, such as cpuEngine() or webgpuEngine(ctx), got undefined',
+  ],
+  [
     'a dtype of no weights',
     () => nn.loadModel(filesOf(tinyLlama), any({ engine, dtype: 'i32' })),
     'one of f32, f',

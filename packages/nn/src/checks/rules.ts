@@ -1,3 +1,4 @@
+import type { TensorEngine } from '@tilewise/core/primitive';
 import type { Rule } from './check-fields.ts';
 
 /** A rule for a field that must be given. */
@@ -40,6 +41,12 @@ export const callback: Rule = { rule: 'must be a function', holds: x => typeof x
 export const numberOrFunction: Rule = {
   rule: 'must be a number ≥ 0, or a function',
   holds: x => fromZero.holds(x) || callback.holds(x),
+};
+
+/** An engine that runs graphs: a context of `@tilewise/webgpu` is not one. */
+export const engineRule: Rule = {
+  rule: 'must be an engine, such as cpuEngine() or webgpuEngine(ctx)',
+  holds: x => hasMethod((x as Partial<TensorEngine> | null | undefined)?.primitives, 'prepare'),
 };
 
 /** For a field that is checked where it is used, such as a seed by `toU64`. */

@@ -2,7 +2,7 @@ import { encodeSafetensors, type Tensor, type TensorDesc } from '@tilewise/core'
 import type { TensorEngine } from '@tilewise/core/primitive';
 import type { LinearShape } from '../architectures/transformer/scope.ts';
 import { checkArgument, checkFields } from '../checks/check-fields.ts';
-import { hasMethod } from '../checks/rules.ts';
+import { engineRule, hasMethod } from '../checks/rules.ts';
 import { readSafetensors } from '../files/checkpoint/read-safetensors.ts';
 import { ConfigReader } from '../files/config/config-reader.ts';
 import { CheckpointError } from '../files/sources/checkpoint-error.ts';
@@ -92,6 +92,7 @@ export async function loadAdapter<T extends TensorDesc>(
     rule: 'must be the layers.linear of a model',
     holds: x => hasMethod(x, 'entries'),
   });
+  checkArgument('engine', engine, engineRule);
   const json = await readJson(files, configFile);
   const config = json && readLoraConfig(json);
   // An open file that nobody reads would stay open.

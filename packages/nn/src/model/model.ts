@@ -11,7 +11,7 @@ import { type CompiledFunction, compile, type Specs, type Variable } from '@tile
 import type { ModelDefinition, TraceLogits } from '../architectures/architecture.ts';
 import type { AutocastDType, Scope } from '../architectures/transformer/scope.ts';
 import { checkArgument, type FieldRules } from '../checks/check-fields.ts';
-import { hasMethod, oneOf, required } from '../checks/rules.ts';
+import { engineRule, oneOf, required } from '../checks/rules.ts';
 import { type AdapterWeights, adapterOf, loraNames } from './adapter.ts';
 import { type Batch, batchTensors } from './batch.ts';
 import { bytesOf } from './bytes.ts';
@@ -34,7 +34,7 @@ export interface LoadOptions<T extends TensorDesc> {
 }
 
 export const loadRules: FieldRules<LoadOptions<TensorDesc>> = {
-  engine: required({ rule: 'must be an engine, such as cpuEngine()', holds: x => hasMethod(x, 'upload') }),
+  engine: required(engineRule),
   dtype: oneOf('f32', 'f16', 'bf16'),
   autocast: oneOf('f16', 'bf16'),
 };

@@ -1,9 +1,10 @@
 import { Tensor } from '@tilewise/core';
+import type { Operation } from '../../ir/schema/operation.ts';
 import type { GivenAttributes } from '../../ir/schema/schema.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
-import type { OperationKind, OperationSchemas } from '../../ops/table.ts';
+import { type OperationKind, type OperationSchemas, operationOf } from '../../ops/table.ts';
 import { type CallOptions, call } from './operation-call.ts';
-import { type Operand, Variable } from './trace.ts';
+import { holdsVariables, type Operand, Variable } from './trace.ts';
 
 /** An attribute's name, such as `transpose_b`, in camelCase. */
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -65,7 +66,10 @@ export function operation<K extends OperationKind>(
     const options = args.find(isOptions);
     const operands = args.filter(arg => arg === undefined || arg !== options);
     // Optional operands and options may be undefined, but only after all others.
-    while (operands.length > 0 && operands.at(-1) === undefined) operands.pop();
+    const least = (operationOf(kind) as Operation).inputs.filter(
+      port => !port.optional && !port.variadic,
+    ).length;
+    while (operands.length > least && operands.at(-1) === undefined) operands.pop();
     const results = call(kind, operands as Operand[], complete(operands[0] as Operand, options));
     return results.length === 1 ? results[0] : results;
   };
@@ -76,7 +80,7 @@ export function operation<K extends OperationKind>(
 export function reduction<K extends OperationKind & `Reduce${string}`>(kind: K): OperationFunction<K> {
   return operation(kind, (x, options) => ({
     ...options,
-    axes: options?.axes ?? Object.keys((x as Partial<Variable>).shape ?? []).map(Number),
+    axes: options?.axes ?? Object.keys((x as Partial<Variable> | undefined)?.shape ?? []).map(Number),
   }));
 }
 
@@ -91,5 +95,6 @@ export const alongLastAxis = (_: Operand, options?: CallOptions): CallOptions =>
 
 function isOptions(arg: unknown): arg is CallOptions {
   const isObject = typeof arg === 'object' && arg !== null;
-  return isObject && !(arg instanceof Variable || arg instanceof Tensor || Symbol.iterator in arg);
+  if (!isObject || arg instanceof Variable || arg instanceof Tensor || Symbol.iterator in arg) return false;
+  return !holdsVariables(arg);
 }

@@ -36,7 +36,10 @@ export class Variable {
 
   /** Refuses `x + 1` and `x > y`: JavaScript would compute with the text of an object. */
   [Symbol.toPrimitive](): never {
-    throw new InvalidArgumentError('fn', 'must call add(x, y) instead of x + y');
+    throw new InvalidArgumentError(
+      'fn',
+      'must call functions such as add(x, y) or greater(x, y) instead of x + y or x > y',
+    );
   }
 }
 
@@ -52,8 +55,24 @@ export type Operand = Variable | Tensor | number | bigint;
  */
 export function checkVariable(argument: string, value: unknown, trace: Trace, or = ''): void {
   if (value instanceof Variable && value.trace === trace) return;
-  const given = value instanceof Variable ? 'one of another' : describeValue(value);
-  throw new InvalidArgumentError(argument, `must be a variable of the traced function${or}, got ${given}`);
+  throw new InvalidArgumentError(
+    argument,
+    `must be a variable of the traced function${or}, got ${describeOperand(value)}`,
+  );
+}
+
+/** Describes a wrong operand. All arguments of a function are in one object, which callers forget to take apart. */
+function describeOperand(value: unknown): string {
+  if (value instanceof Variable) return 'one of another';
+  return holdsVariables(value)
+    ? `an object of variables: write ({ ${Object.keys(value).join(', ')} }) => …`
+    : describeValue(value);
+}
+
+/** Whether a value is the object of a function's arguments. */
+export function holdsVariables(value: unknown): value is object {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject && Object.values(value).some(entry => entry instanceof Variable);
 }
 
 /** A graph while a function writes it. */

@@ -1,8 +1,15 @@
-import { checkFunction, checkObject, describeValue, InvalidArgumentError, Tensor } from '@tilewise/core';
+import {
+  checkFunction,
+  checkObject,
+  describeValue,
+  InvalidArgumentError,
+  InvalidShapeError,
+  Tensor,
+} from '@tilewise/core';
 import { Graph } from '../../graph.ts';
 import { type GraphNode, neededNodes } from '../../ir/node.ts';
 import type { GraphDType } from '../../ir/tensor/dtype.ts';
-import type { LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
+import { isKnown, type LogicalTensor } from '../../ir/tensor/logical-tensor.ts';
 import { tracing } from './operation-call.ts';
 import { reshape } from './shaping.ts';
 import { checkVariable, Trace, Variable } from './trace.ts';
@@ -87,6 +94,11 @@ function callWithVariables<S extends Specs, R>(
         throw new InvalidArgumentError(
           `specs.${name}`,
           `must be or have a shape, got ${describeValue(spec)}`,
+        );
+      if (!isKnown(shape))
+        throw new InvalidShapeError(
+          `specs.${name}`,
+          `must have known extents, because a compiled function has one shape, got [${shape}]`,
         );
       return [name, trace.input(shape, dtype, name)];
     }),

@@ -78,11 +78,59 @@ test.each<[string, () => unknown, string]>([
     'an operand of LayerNorm must be a variable of the traced function, a tensor or a number, got undefined',
   ],
   [
+    'arguments that are not in one object',
+    () => shapeOf(any((x: ops.Variable, w: ops.Variable) => ops.matmul(x, w))),
+    'an operand of MatMul must be a variable of the traced function, a tensor or a number, got an object of variables: write ({ a, q }) => …',
+  ],
+  [
+    'arguments of attention that are not in one object',
+    () => shapeOf(any((x: ops.Variable) => ops.attention(x, x, x))),
+    'got an object of variables: write ({ a, q }) => …',
+  ],
+  [
+    'a misspelt argument',
+    () => shapeOf(({ a, A }: Record<string, ops.Variable>) => ops.matmul(a, A)),
+    'an operand of MatMul must be a variable of the traced function, a tensor or a number, got undefined',
+  ],
+  [
+    'a misspelt argument of a reduction',
+    () => shapeOf(({ A }: Record<string, ops.Variable>) => ops.reduceSum(A)),
+    'an operand of ReduceSum must be a variable',
+  ],
+  [
+    'a misspelt argument of a reshape',
+    () => shapeOf(({ A }: Record<string, ops.Variable>) => ops.reshape(A, [6])),
+    'must be a variable of the traced function',
+  ],
+  [
+    'an axis that is not in an object',
+    () => shapeOf(({ a }) => ops.softmax(a, any(-1))),
+    'SoftMax: takes 1 input (src), got 2; attributes are in an object, such as { axis: … }',
+  ],
+  [
+    'dimensions to swap',
+    () => shapeOf(({ a }) => ops.transpose(a, any(0))),
+    "attribute 'order' must be an array of integers, got 0",
+  ],
+  [
+    'a shape that is not known',
+    () => ops.evalShape(any(sum), { a: [-1, 3] }),
+    'specs.a must have known extents, because a compiled function has one shape, got [-1,3]',
+  ],
+  [
+    'all arguments, of which one has integers',
+    () => {
+      const loss = ({ a, i }: Readonly<Record<'a' | 'i', ops.Variable>>) => ops.reduceSum(ops.gather(a, i));
+      return ops.evalShape(ops.grad(loss), { a: [2, 3], i: { shape: [2], dtype: 'i32' } });
+    },
+    "by must name the floats to differentiate, such as ['a'], because 'i' is i32",
+  ],
+  [
     'an operator',
     () => shapeOf(({ a }) => ops.exp(any(Number(a) * 2))),
-    'fn must call add(x, y) instead of x + y',
+    'fn must call functions such as add(x, y) or greater(x, y) instead of x + y or x > y',
   ],
-  ['a comparison', () => shapeOf(({ a }) => (any(a) > any(0) ? a : a)), 'fn must call add(x, y) instead of'],
+  ['a comparison', () => shapeOf(({ a }) => (any(a) > any(0) ? a : a)), 'or greater(x, y) instead of x + y or x > y'],
   ['a count of parts', () => shapeOf(({ a }) => ops.split(a, any(2))), "needs the attribute 'axis'"],
   [
     'no constant',
@@ -113,7 +161,7 @@ test.each<[string, () => unknown, string]>([
   [
     'an attribute of two words with a wrong value',
     () => shapeOf(({ a }) => ops.reduceSum(a, any({ axes: [0], keepDims: 3 }))),
-    "attribute 'keepDims' must be bool, got 3",
+    "attribute 'keepDims' must be true or false, got 3",
   ],
   [
     'a misspelt attribute of two words',
@@ -169,7 +217,7 @@ test.each<[string, () => unknown, string]>([
     () => {
       const loss = ({ a, i }: Readonly<Record<'a' | 'i', ops.Variable>>) =>
         ops.reduceSum(ops.gather(a, i), { axes: [0, 1] });
-      return ops.evalShape(ops.grad(loss), { a: [2, 3], i: { shape: [2], dtype: 'i32' } });
+      return ops.evalShape(ops.grad(loss, ['a', 'i']), { a: [2, 3], i: { shape: [2], dtype: 'i32' } });
     },
     "by must be floats that a result depends on, got tensor 1 'i' (i32 [2])",
   ],
@@ -205,6 +253,17 @@ test.each<[string, () => unknown, string]>([
   const result = (async () => call())();
   await expect(result).rejects.toBeInstanceOf(TilewiseError);
   await expect(result).rejects.toThrow(message);
+});
+
+test('inputs that are not by name are refused with the names', async () => {
+  const total = ops.compile(cpuEngine(), sum as never, { a: [2, 3] });
+  const a = Tensor.zeros([2, 3]);
+  await expect((total as (...inputs: unknown[]) => Promise<unknown>)(a)).rejects.toThrow(
+    'inputs must be an object of tensors by name, as in { a }, got Tensor',
+  );
+  await expect(total(any([a]))).rejects.toThrow('inputs must be an object, got Array');
+  await expect(total({} as never)).rejects.toThrow("inputs lacks 'a'");
+  total.release();
 });
 
 test('outputs that are not a list, or a list of more tensors than results, are refused', async () => {

@@ -24,7 +24,7 @@ export function checkOperation(
   nameOf: (attribute: string) => string = name => name,
 ): Attributes {
   const bound = new Map<string, GraphDType>();
-  checkCount(label, 'input', operation.inputs, inputs.length);
+  checkCount(label, 'input', operation.inputs, inputs.length, operation.attributes);
   checkDTypes(label, 'input', operation.inputs, inputs, bound);
   checkCount(label, 'output', operation.outputs, outputs.length);
   checkDTypes(label, 'output', operation.outputs, outputs, bound);
@@ -34,14 +34,22 @@ export function checkOperation(
   return attributes;
 }
 
-function checkCount(label: string, what: string, ports: readonly PortSchema[], count: number): void {
+function checkCount(
+  label: string,
+  what: string,
+  ports: readonly PortSchema[],
+  count: number,
+  attributes: object = {},
+): void {
   const least = ports.filter(port => !port.optional && !port.variadic).length;
   const most = ports.some(port => port.variadic) ? Infinity : ports.length;
   if (count >= least && count <= most) return;
   const range = most > least ? `${least} to ` : '';
+  const [attribute] = Object.keys(attributes);
+  const hint = attribute && count > most ? `; attributes are in an object, such as { ${attribute}: … }` : '';
   throw new InvalidOperationError(
     label,
-    `takes ${range}${most} ${what}${most === 1 ? '' : 's'} (${ports.map(port => port.name).join(', ')}), got ${count}`,
+    `takes ${range}${most} ${what}${most === 1 ? '' : 's'} (${ports.map(port => port.name).join(', ')}), got ${count}${hint}`,
   );
 }
 
@@ -85,7 +93,7 @@ function checkAttributes(
     if (!hasType[type](value)) {
       throw new InvalidOperationError(
         label,
-        `attribute '${nameOf(name)}' must be ${type}, got ${valueText(value)}`,
+        `attribute '${nameOf(name)}' must be ${typeText[type]}, got ${valueText(value)}`,
       );
     }
     if (among && !among.includes(value)) {
@@ -106,6 +114,16 @@ function checkAttributes(
 
 const isInteger = (x: unknown): boolean => typeof x === 'number' && Number.isInteger(x);
 const isNumber = (x: unknown): boolean => typeof x === 'number' && !Number.isNaN(x);
+
+/** How error messages describe the values of each attribute type. */
+const typeText: Readonly<Record<AttributeType, string>> = {
+  bool: 'true or false',
+  s64: 'an integer',
+  's64[]': 'an array of integers',
+  f32: 'a number',
+  'f32[]': 'an array of numbers',
+  string: 'a string that is not empty',
+};
 
 /** For each attribute type, whether a value has that type. */
 export const hasType: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {

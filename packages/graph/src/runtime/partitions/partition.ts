@@ -1,4 +1,4 @@
-import { checkFunction, checkObject, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { describeValue, InvalidArgumentError, type TensorDesc, UnsupportedError } from '@tilewise/core';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { compileGroup } from '../../compile/compile.ts';
 import type { OperationGroup } from '../../compile/partition.ts';
@@ -127,8 +127,9 @@ export function createPartition(id: number, { nodes, match }: OperationGroup, to
 
 /** Checks that an engine supports primitives; attention alone is not enough for a graph. */
 export function checkEngine(engine: unknown): void {
-  checkObject('engine', engine);
-  const { primitives } = engine as Partial<TensorEngine>;
-  checkObject('engine.primitives', primitives);
-  checkFunction('engine.primitives.prepare', primitives?.prepare);
+  if (typeof (engine as Partial<TensorEngine> | undefined)?.primitives?.prepare !== 'function')
+    throw new InvalidArgumentError(
+      'engine',
+      `must be an engine, such as cpuEngine() or webgpuEngine(ctx), got ${describeValue(engine)}`,
+    );
 }
