@@ -130,7 +130,11 @@ test.each<[string, () => unknown, string]>([
     () => shapeOf(({ a }) => ops.exp(any(Number(a) * 2))),
     'fn must call functions such as add(x, y) or greater(x, y) instead of x + y or x > y',
   ],
-  ['a comparison', () => shapeOf(({ a }) => (any(a) > any(0) ? a : a)), 'or greater(x, y) instead of x + y or x > y'],
+  [
+    'a comparison',
+    () => shapeOf(({ a }) => (any(a) > any(0) ? a : a)),
+    'or greater(x, y) instead of x + y or x > y',
+  ],
   ['a count of parts', () => shapeOf(({ a }) => ops.split(a, any(2))), "needs the attribute 'axis'"],
   [
     'no constant',
@@ -264,6 +268,15 @@ test('inputs that are not by name are refused with the names', async () => {
   await expect(total(any([a]))).rejects.toThrow('inputs must be an object, got Array');
   await expect(total({} as never)).rejects.toThrow("inputs lacks 'a'");
   total.release();
+});
+
+test('errors about the memory of an argument have the name of the argument', async () => {
+  const product = ops.compile(cpuEngine(), ({ w }) => ops.matmul(w, w), { w: [2, 2] });
+  const w = Tensor.zeros([2, 2]);
+  await expect(product({ w }, [w])).rejects.toThrow(
+    /^tensor 1 is an output .* overlap tensor 0 'w' in memory$/,
+  );
+  product.release();
 });
 
 test('outputs that are not a list, or a list of more tensors than results, are refused', async () => {

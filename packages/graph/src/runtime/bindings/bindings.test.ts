@@ -169,7 +169,7 @@ test('a host tensor bound to an output of another engine is refused before any w
   const ends = { inputs: [tensor(1)], outputs: [tensor(2)], overwrites: () => false };
   const { check } = createCheckBindings({ ...primitives, placeOf }, ends);
   expect(() => check({ 1: Tensor.zeros([4]), 2: Tensor.zeros([4]) })).toThrow(
-    'tensor 2 is not of this engine',
+    "tensor 2 't' is not of this engine",
   );
 });
 

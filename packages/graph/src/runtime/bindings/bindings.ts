@@ -63,7 +63,7 @@ export function createCheckBindings<T extends TensorDesc>(
     const last = new LastObject<TensorDesc>();
     return {
       tensor,
-      name: `tensor ${tensor.id}`,
+      name: `tensor ${tensor.id}${tensor.name ? ` '${tensor.name}'` : ''}`,
       isOutput,
       expected: storageDesc(tensor),
       last,
