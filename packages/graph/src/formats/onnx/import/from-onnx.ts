@@ -11,6 +11,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../../../errors.ts';
 import { checkNames } from '../../../ir/check-names.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
+import { checkEngine } from '../../../runtime/partitions/partition.ts';
 import { operatorsOf, tensorsOf } from './branches.ts';
 import { GraphFromModel, type OnnxGraph } from './build-graph.ts';
 import { elementTypeOf } from './file/element-type.ts';
@@ -97,6 +98,8 @@ export class OnnxModel {
     checkObject('options.shapes', shapes);
     checkObject('options.values', values);
     checkTensors('options.values', values);
+    this.#checkNames('options.shapes', shapes);
+    this.#checkNames('options.values', values);
     const hosts = Object.entries(values).map(
       ([name, tensor]) => [name, { shape: tensor.shape, values: tensor.toFloat64() }] as const,
     );
@@ -120,14 +123,9 @@ export class OnnxModel {
     engine: TensorEngine<T>,
     inputs: Readonly<Record<string, Tensor>>,
   ): Promise<Record<string, T>> {
+    checkEngine(engine);
     checkObject('inputs', inputs);
-    const names = this.inputs.map(({ name }) => name);
-    const unknown = Object.keys(inputs).find(name => !names.includes(name));
-    if (unknown !== undefined)
-      throw new InvalidArgumentError(
-        `inputs.${unknown}`,
-        `is not an input of the model, which has ${names.join(', ')}`,
-      );
+    const names = this.#checkNames('inputs', inputs);
     const missing = names.find(name => inputs[name] === undefined);
     if (missing !== undefined)
       throw new InvalidArgumentError(`inputs.${missing}`, 'is an input of the model and is missing');
@@ -149,6 +147,17 @@ export class OnnxModel {
     for (const { compiled } of this.#compiled.values()) compiled.release();
     this.#compiled.clear();
     this.#engine = null;
+  }
+
+  /** Checks that the keys of an object are inputs of the model, whose names it returns. */
+  #checkNames(argument: string, given: object): readonly string[] {
+    const names = this.inputs.map(({ name }) => name);
+    const unknown = Object.keys(given).find(name => !names.includes(name));
+    if (unknown === undefined) return names;
+    throw new InvalidArgumentError(
+      `${argument}.${unknown}`,
+      `is not an input of the model, which has ${names.join(', ')}`,
+    );
   }
 
   #compile<T extends TensorDesc>(engine: TensorEngine<T>, inputs: Readonly<Record<string, Tensor>>) {
