@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { filesOf, tinyLlama } from '../testing/tiny-model.ts';
 import { createTrainer, generate, loadModel, type Model, mergeAdapter, saveAdapter } from './index.ts';
 import { downloadAll } from './model/download.ts';
+import { publishParameters } from './training/parameters.ts';
 
 const engine = cpuEngine();
 const load = () => loadModel(filesOf(tinyLlama), { engine });
@@ -66,6 +67,32 @@ test('a trainer whose adapter was merged is refused', async () => {
   await trainer.step(batch);
   await mergeAdapter(model);
   await expect(trainer.step(batch)).rejects.toThrow('of this trainer: create a new trainer');
+});
+
+test('a step is refused if the adapter is merged while the step waits', async () => {
+  const model = await load();
+  const trainer = createTrainer(model, { learningRate: 0.1, lora });
+  for (const call of [() => trainer.step(batch), () => trainer.gradients(batch)]) {
+    const merging = model.adapter && mergeAdapter(model);
+    await expect(call()).rejects.toThrow(
+      /^model no longer has 'model.layers.0.self_attn.q_proj.lora_A.weight' of this trainer: create a new/,
+    );
+    await merging;
+  }
+  expect([...model.weights.keys()].filter(name => name.includes('lora'))).toEqual([]);
+});
+
+test('a step that ends after a merge leaves the weights of the model as they are', async () => {
+  const model = await load();
+  const trainer = createTrainer(model, { learningRate: 0.1, lora });
+  const before = [...model.weights.keys()];
+  const values = new Map(Object.entries(model.adapter?.tensors ?? {}));
+  expect(values.size).toBeGreaterThan(0);
+  model.adapter = null;
+  publishParameters(model, true, { values, memory: [] });
+  expect([...model.weights.keys()]).toEqual(before);
+  expect(model.adapter).toBe(null);
+  trainer.release();
 });
 
 /** The numbers of all weights of a model. */

@@ -71,9 +71,10 @@ export function publishParameters<T extends TensorDesc>(
   { values, memory }: Pick<Optimizer<T>, 'values' | 'memory'>,
 ): void {
   const { adapter, weights } = model;
-  if (isAdapter && adapter)
+  if (!isAdapter) for (const [name, value] of values) weights.set(name, value);
+  // An adapter that was merged during the step is gone; the next step says so.
+  else if (adapter)
     model.adapter = { ...adapter, tensors: { ...adapter.tensors, ...Object.fromEntries(values) } };
-  else for (const [name, value] of values) weights.set(name, value);
   model.updateMemory(memory);
 }
 
@@ -87,12 +88,12 @@ export function checkParameters<T extends TensorDesc>(
   parameters: ReadonlyMap<string, T>,
 ): void {
   const bound = model.bindings();
-  for (const [name, tensor] of parameters)
-    if (bound[name] !== tensor)
-      throw new InvalidArgumentError(
-        'model',
-        `no longer has '${name}' of this trainer: create a new trainer`,
-      );
+  for (const [name, tensor] of parameters) if (bound[name] !== tensor) throw lostParameter(name);
+}
+
+/** The error for a parameter that another trainer, or a merged adapter, has released. */
+export function lostParameter(name: string): InvalidArgumentError {
+  return new InvalidArgumentError('model', `no longer has '${name}' of this trainer: create a new trainer`);
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   type LossWanted,
   lossAndGradients,
 } from '../loss.ts';
+import { lostParameter } from '../parameters.ts';
 import type { GradientMemory } from './gradient-memory.ts';
 
 /** The numbers of a step that its passes depend on. */
@@ -82,8 +83,11 @@ export function passRunner<T extends TensorDesc>(
         ...(step !== undefined && dropoutNumbers(places ?? 0, seed, step, part)),
         ...(typeof lossScale === 'number' && { lossScale }),
       };
-      const loss = compiledFor(tensors, scalars, options);
       const inputs = model.bindings<T | Tensor | number>(tensors, namedTotals(totals), scalars);
+      // Since the step was called, the adapter may have been merged.
+      const lost = options.wanted.by.find(name => inputs[name] === undefined);
+      if (lost !== undefined) throw lostParameter(lost);
+      const loss = compiledFor(tensors, scalars, options);
       const results = outputs && [outputs.summary, ...outputs.views.values()];
       return loss(inputs, results) as Promise<Results<LossResult, T>>;
     },
