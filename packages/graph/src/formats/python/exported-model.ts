@@ -1,4 +1,10 @@
-import { InvalidArgumentError, InvalidShapeError, type Tensor } from '@tilewise/core';
+import {
+  describeValue,
+  elementCount,
+  InvalidArgumentError,
+  InvalidShapeError,
+  type Tensor,
+} from '@tilewise/core';
 import { resolveShapes } from '../../compile/compile.ts';
 import type { Graph } from '../../graph.ts';
 import { checkGraph } from '../../ir/check-graph.ts';
@@ -70,6 +76,9 @@ export function exportedModel(graph: Graph, options: MappedOptions, dialect: Dia
   if (loss !== undefined && (!shaped.has(loss) || !writer.has(loss))) {
     throw new InvalidArgumentError('options.loss', `must be a result of an operation, got tensor ${loss}`);
   }
+  const lossShape = loss === undefined ? [] : (describe(loss).shape ?? []);
+  if (elementCount(lossShape) !== 1)
+    throw new InvalidShapeError('options.loss', `must be one number, got a tensor of shape [${lossShape}]`);
   const others = topology.outputs.filter(({ id }) => id !== loss);
   const results = [
     ...(loss === undefined ? [] : [['loss', writer.result(loss)] as const]),
@@ -184,9 +193,13 @@ function checkIds(options: MappedOptions, tensors: ReadonlyMap<number, LogicalTe
     shard: [...mapById('options.shard', options.shard).keys()],
     batches: [...(options.batches?.keys() ?? [])],
   };
-  for (const [list, ids] of Object.entries(lists)) {
-    const unknown = ids.find(id => !tensors.has(id));
+  for (const [list, ids] of Object.entries<readonly unknown[]>(lists)) {
+    const unknown = ids.find(id => !tensors.has(id as number));
     if (unknown === undefined) continue;
-    throw new InvalidArgumentError(`options.${list}`, `has tensor ${unknown}, which the graph does not have`);
+    const rule =
+      typeof unknown === 'object'
+        ? `has ${describeValue(unknown)} in place of an id, such as inputs.w.id`
+        : `has tensor ${unknown}, which the graph does not have`;
+    throw new InvalidArgumentError(`options.${list}`, rule);
   }
 }

@@ -33,6 +33,19 @@ test('a constant for a tensor that the graph does not have is refused', () => {
   );
 });
 
+test('a loss of several numbers, and a parameter that is not an id, are refused', () => {
+  const g = new GraphBuilder();
+  const w = g.input([2, 3]);
+  const [y, means] = [g.op('Exp', [w]), g.op('ReduceMean', [w], { axes: [0, 1], keep_dims: true })];
+  expect(() => toTorch(g.graph, { parameters: { w: w.id }, loss: y.id })).toThrow(
+    'options.loss must be one number, got a tensor of shape [2,3]',
+  );
+  expect(toTorch(g.graph, { parameters: { w: w.id }, loss: means.id })).toHaveProperty(['exported/model.py']);
+  expect(() => toTorch(g.graph, { parameters: { w: Tensor.zeros([2, 3]) as never } })).toThrow(
+    'options.parameters has Tensor in place of an id',
+  );
+});
+
 test.each<readonly [string, Record<string, Tensor>, string]>([
   ['no tensor for a parameter', { v: Tensor.zeros([2]) }, 'got no such tensor'],
   ['another shape than a parameter', { w: Tensor.zeros([1, 2]) }, 'got [1,2]'],

@@ -26,7 +26,7 @@ export interface ExportOptions {
   readonly shard?: Readonly<Record<number, readonly (readonly (Role | number)[])[]>> | undefined;
   /** The number of batch entries and of sequence positions over all ranks. */
   readonly extents?: Readonly<Partial<Record<Role, number>>> | undefined;
-  /** The tensor that training minimises; its result is called `loss`. */
+  /** The tensor of one element that training minimises; its result is called `loss`. */
   readonly loss?: number | undefined;
   /**
    * The training data by input id: one value per step along an additional first axis. The values of an i64

@@ -245,7 +245,8 @@ test('errors name the invalid option', () => {
   expect(refused({ shard: { [x.id]: [['batch'], []] }, extents })).toMatch(
     /options.shard makes axis 0 of tensor 0 2, but it has 12/,
   );
-  expect(refused({ loss: y.id })).toBe('nothing');
+  expect(refused({ loss: y.id })).toMatch(/options.loss must be one number, got a tensor of shape \[12,4\]/);
+  expect(refused({})).toBe('nothing');
 });
 
 test('training takes the options of the command line, each with a value of one line', () => {
