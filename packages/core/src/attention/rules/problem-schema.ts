@@ -183,7 +183,7 @@ function checkFields(name: string, value: object, fields: Readonly<Record<string
  */
 export function checkForwardProblem(problem: unknown): asserts problem is AttentionProblem {
   if (!isObject(problem) || !('q' in problem))
-    fail('problem', 'a forward problem, as `normalise` makes it', problem);
+    fail('problem', 'a forward problem, as in normalise(…).problem', problem);
   checkFields('problem', problem, forwardFields);
   checkDropout(problem.dropout as DropoutDesc | null);
 }
@@ -194,7 +194,7 @@ export function checkForwardProblem(problem: unknown): asserts problem is Attent
  */
 export function checkBackwardProblem(problem: unknown): asserts problem is BackwardProblem {
   if (!isObject(problem) || !('forward' in problem))
-    fail('problem', 'a backward problem, as `normaliseBackward` makes it', problem);
+    fail('problem', 'a backward problem, as in normaliseBackward(…).problem', problem);
   checkFields('problem', problem, backwardFields);
   checkDropout((problem.forward as AttentionProblem).dropout);
 }

@@ -79,8 +79,8 @@ describe('a value that is not a problem, or lacks fields, is refused by name', (
   });
   const nothing: readonly unknown[] = [undefined, null, 3, 'q', [], {}];
 
-  test.each([...nothing, backward])('%o as a forward problem', given => {
-    const message = /^problem must be a forward problem, as `normalise` makes it, got/;
+  test.each([...nothing, backward, { problem }])('%o as a forward problem', given => {
+    const message = /^problem must be a forward problem, as in normalise\(…\).problem, got/;
     expect(() => validate(given as never)).toThrow(message);
     expect(() => cost(given as never)).toThrow(message);
   });

@@ -69,6 +69,8 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array<Ar
   checkGraph('graph', graph);
   checkNames('options', options, ['name', 'values', 'names']);
   const { name = 'tilewise', values, names = {} } = options;
+  if (typeof name !== 'string' || name === '')
+    throw new InvalidArgumentError('options.name', `must be a name, got ${describeValue(name)}`);
   const held = mapById('options.values', values);
   checkObject('options.names', names);
   checkTensorNames(names);
