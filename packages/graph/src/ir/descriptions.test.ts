@@ -80,5 +80,5 @@ test('an attribute of undefined is left out, and one of null refused', () => {
   expect(g.toJSON().graph[0].attrs).toEqual({ mode: { type: 'string', value: 'none' } });
   expect(() =>
     g.op('SoftMax', { attrs: { axis: null as never }, inputs: [t], outputs: [g.tensor({ dtype: 'f32' })] }),
-  ).toThrow("attribute 'axis' must be an integer, got null");
+  ).toThrow("attribute 'axis' must be integer, got null");
 });

@@ -96,10 +96,10 @@ export function compile<T extends TensorDesc, S extends Specs, R>(
   ): Promise<Results<R, T>> => {
     checkObject('inputs', bound);
     const isOther = describeValue(bound) !== 'Object' && !names.some(name => name in bound);
-    if (names.length > 0 && isOther)
+    if (isOther)
       throw new InvalidArgumentError(
         'inputs',
-        `must be an object of tensors by name, as in { ${names.join(', ')} }, got ${describeValue(bound)}`,
+        `must be { ${names.join(', ')} }, got ${describeValue(bound)}`,
       );
     // Every input must be present, as checked below, so an unknown one makes the list longer.
     if (Object.keys(bound).length > names.length) checkNames('inputs', bound, names);

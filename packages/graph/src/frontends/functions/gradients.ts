@@ -34,7 +34,7 @@ export function valueAndGrad<
   return inputs => {
     const value = fn(inputs);
     const loss = value instanceof Variable ? value : value?.loss;
-    const names = by ?? allNames<S, K>(inputs);
+    const names = by ?? (Object.keys(inputs) as K[]);
     checkArguments(names, inputs);
     const gradients = gradientsOf(
       loss,
@@ -45,19 +45,6 @@ export function valueAndGrad<
       gradients: Object.fromEntries(names.map((name, n) => [name, gradients[n]])) as { [N in K]: Variable },
     };
   };
-}
-
-/** All arguments. Integers have no gradient, so that with integers, `by` must name the others. */
-function allNames<S extends Named, K>(inputs: S): readonly K[] {
-  const names = Object.keys(inputs);
-  const isFloat = (name: string): boolean => inputs[name].dtype.includes('f');
-  const integers = names.find(name => !isFloat(name));
-  if (integers === undefined) return names as K[];
-  const floats = names.filter(isFloat).map(name => `'${name}'`);
-  throw new InvalidArgumentError(
-    'by',
-    `must name the floats to differentiate, such as [${floats.join(', ')}], because '${integers}' is ${inputs[integers].dtype}`,
-  );
 }
 
 function checkArguments(names: unknown, inputs: Named): void {

@@ -36,10 +36,7 @@ export class Variable {
 
   /** Refuses `x + 1` and `x > y`: JavaScript would compute with the text of an object. */
   [Symbol.toPrimitive](): never {
-    throw new InvalidArgumentError(
-      'fn',
-      'must call functions such as add(x, y) or greater(x, y) instead of x + y or x > y',
-    );
+    throw new InvalidArgumentError('fn', 'must call add(x, y) or greater(x, y) instead of x + y or x > y');
   }
 }
 
@@ -61,11 +58,14 @@ export function checkVariable(argument: string, value: unknown, trace: Trace, or
   );
 }
 
-/** Describes a wrong operand. All arguments of a function are in one object, which callers forget to take apart. */
+/**
+ * Describes a wrong operand. All arguments of a function are in one object, which callers forget to take
+ * apart.
+ */
 function describeOperand(value: unknown): string {
   if (value instanceof Variable) return 'one of another';
   return holdsVariables(value)
-    ? `an object of variables: write ({ ${Object.keys(value).join(', ')} }) => …`
+    ? `all arguments: write ({ ${Object.keys(value).join(', ')} }) => …`
     : describeValue(value);
 }
 

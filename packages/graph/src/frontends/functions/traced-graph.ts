@@ -96,10 +96,7 @@ function callWithVariables<S extends Specs, R>(
           `must be or have a shape, got ${describeValue(spec)}`,
         );
       if (!isKnown(shape))
-        throw new InvalidShapeError(
-          `specs.${name}`,
-          `must have known extents, because a compiled function has one shape, got [${shape}]`,
-        );
+        throw new InvalidShapeError(`specs.${name}`, `must have known extents, got [${shape}]`);
       return [name, trace.input(shape, dtype, name)];
     }),
   );

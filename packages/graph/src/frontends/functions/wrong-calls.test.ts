@@ -80,12 +80,12 @@ test.each<[string, () => unknown, string]>([
   [
     'arguments that are not in one object',
     () => shapeOf(any((x: ops.Variable, w: ops.Variable) => ops.matmul(x, w))),
-    'an operand of MatMul must be a variable of the traced function, a tensor or a number, got an object of variables: write ({ a, q }) => …',
+    'an operand of MatMul must be a variable of the traced function, a tensor or a number, got all arguments: write ({ a, q }) => …',
   ],
   [
     'arguments of attention that are not in one object',
     () => shapeOf(any((x: ops.Variable) => ops.attention(x, x, x))),
-    'got an object of variables: write ({ a, q }) => …',
+    'got all arguments: write ({ a, q }) => …',
   ],
   [
     'a misspelt argument',
@@ -105,30 +105,22 @@ test.each<[string, () => unknown, string]>([
   [
     'an axis that is not in an object',
     () => shapeOf(({ a }) => ops.softmax(a, any(-1))),
-    'SoftMax: takes 1 input (src), got 2; attributes are in an object, such as { axis: … }',
+    'SoftMax: takes 1 input (src), got 2; give attributes as { axis: … }',
   ],
   [
     'dimensions to swap',
     () => shapeOf(({ a }) => ops.transpose(a, any(0))),
-    "attribute 'order' must be an array of integers, got 0",
+    "attribute 'order' must be integer[], got 0",
   ],
   [
     'a shape that is not known',
     () => ops.evalShape(any(sum), { a: [-1, 3] }),
-    'specs.a must have known extents, because a compiled function has one shape, got [-1,3]',
-  ],
-  [
-    'all arguments, of which one has integers',
-    () => {
-      const loss = ({ a, i }: Readonly<Record<'a' | 'i', ops.Variable>>) => ops.reduceSum(ops.gather(a, i));
-      return ops.evalShape(ops.grad(loss), { a: [2, 3], i: { shape: [2], dtype: 'i32' } });
-    },
-    "by must name the floats to differentiate, such as ['a'], because 'i' is i32",
+    'specs.a must have known extents, got [-1,3]',
   ],
   [
     'an operator',
     () => shapeOf(({ a }) => ops.exp(any(Number(a) * 2))),
-    'fn must call functions such as add(x, y) or greater(x, y) instead of x + y or x > y',
+    'fn must call add(x, y) or greater(x, y) instead of x + y or x > y',
   ],
   [
     'a comparison',
@@ -165,7 +157,7 @@ test.each<[string, () => unknown, string]>([
   [
     'an attribute of two words with a wrong value',
     () => shapeOf(({ a }) => ops.reduceSum(a, any({ axes: [0], keepDims: 3 }))),
-    "attribute 'keepDims' must be true or false, got 3",
+    "attribute 'keepDims' must be bool, got 3",
   ],
   [
     'a misspelt attribute of two words',
@@ -214,16 +206,16 @@ test.each<[string, () => unknown, string]>([
   [
     'an argument that the loss does not read',
     () => shapeOf(i => ops.grad(sum)(i)),
-    "by must be floats that a result depends on, got tensor 1 'q' (f32 [1, 2, 4, 8])",
+    "by must be floats that a result depends on: leave out tensor 1 'q' (f32 [1, 2, 4, 8])",
   ],
   [
     'an argument of integers',
     () => {
       const loss = ({ a, i }: Readonly<Record<'a' | 'i', ops.Variable>>) =>
         ops.reduceSum(ops.gather(a, i), { axes: [0, 1] });
-      return ops.evalShape(ops.grad(loss, ['a', 'i']), { a: [2, 3], i: { shape: [2], dtype: 'i32' } });
+      return ops.evalShape(ops.grad(loss), { a: [2, 3], i: { shape: [2], dtype: 'i32' } });
     },
-    "by must be floats that a result depends on, got tensor 1 'i' (i32 [2])",
+    "by must be floats that a result depends on: leave out tensor 1 'i' (i32 [2])",
   ],
   ['no graph', () => shapeOf(() => ops.callGraph(any(null), {})), 'graph must be an object, got null'],
   [
@@ -263,7 +255,7 @@ test('inputs that are not by name are refused with the names', async () => {
   const total = ops.compile(cpuEngine(), sum as never, { a: [2, 3] });
   const a = Tensor.zeros([2, 3]);
   await expect((total as (...inputs: unknown[]) => Promise<unknown>)(a)).rejects.toThrow(
-    'inputs must be an object of tensors by name, as in { a }, got Tensor',
+    'inputs must be { a }, got Tensor',
   );
   await expect(total(any([a]))).rejects.toThrow('inputs must be an object, got Array');
   await expect(total({} as never)).rejects.toThrow("inputs lacks 'a'");

@@ -46,7 +46,7 @@ function checkCount(
   if (count >= least && count <= most) return;
   const range = most > least ? `${least} to ` : '';
   const [attribute] = Object.keys(attributes);
-  const hint = attribute && count > most ? `; attributes are in an object, such as { ${attribute}: … }` : '';
+  const hint = attribute && count > most ? `; give attributes as { ${attribute}: … }` : '';
   throw new InvalidOperationError(
     label,
     `takes ${range}${most} ${what}${most === 1 ? '' : 's'} (${ports.map(port => port.name).join(', ')}), got ${count}${hint}`,
@@ -93,7 +93,7 @@ function checkAttributes(
     if (!hasType[type](value)) {
       throw new InvalidOperationError(
         label,
-        `attribute '${nameOf(name)}' must be ${typeText[type]}, got ${valueText(value)}`,
+        `attribute '${nameOf(name)}' must be ${type.replace('s64', 'integer').replace('f32', 'number')}, got ${valueText(value)}`,
       );
     }
     if (among && !among.includes(value)) {
@@ -114,16 +114,6 @@ function checkAttributes(
 
 const isInteger = (x: unknown): boolean => typeof x === 'number' && Number.isInteger(x);
 const isNumber = (x: unknown): boolean => typeof x === 'number' && !Number.isNaN(x);
-
-/** How error messages describe the values of each attribute type. */
-const typeText: Readonly<Record<AttributeType, string>> = {
-  bool: 'true or false',
-  s64: 'an integer',
-  's64[]': 'an array of integers',
-  f32: 'a number',
-  'f32[]': 'an array of numbers',
-  string: 'a string that is not empty',
-};
 
 /** For each attribute type, whether a value has that type. */
 export const hasType: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {

@@ -92,7 +92,7 @@ export function differentiate(
     if (!sum)
       throw new InvalidArgumentError(
         argument,
-        `must be floats that a result depends on, got tensor ${describeTensor(t)}`,
+        `must be floats that a result depends on: leave out tensor ${describeTensor(t)}`,
       );
     // A seed is an input of the graph, so a gradient that equals a seed is a copy.
     const isSeed = [...seeds.values()].includes(sum);

@@ -1,6 +1,5 @@
 import {
   checkFunction,
-  checkObject,
   type DType,
   describeValue,
   InvalidArgumentError,
@@ -11,7 +10,6 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../../../errors.ts';
 import { checkNames } from '../../../ir/check-names.ts';
 import type { CompiledGraph } from '../../../runtime/compiled-graph.ts';
-import { checkEngine } from '../../../runtime/partitions/partition.ts';
 import { operatorsOf, tensorsOf } from './branches.ts';
 import { GraphFromModel, type OnnxGraph } from './build-graph.ts';
 import { elementTypeOf } from './file/element-type.ts';
@@ -80,6 +78,10 @@ export class OnnxModel {
       }));
   }
 
+  #names(): readonly string[] {
+    return this.inputs.map(({ name }) => name);
+  }
+
   /** The names of the outputs. */
   get outputs(): readonly string[] {
     return this.#model.outputs.map(({ name }) => name);
@@ -95,11 +97,10 @@ export class OnnxModel {
   graph(options: OnnxGraphOptions = {}): OnnxGraph {
     checkNames('options', options, ['shapes', 'values']);
     const { shapes = {}, values = {} } = options;
-    checkObject('options.shapes', shapes);
-    checkObject('options.values', values);
+    const names = this.#names();
+    checkNames('options.shapes', shapes, names);
+    checkNames('options.values', values, names);
     checkTensors('options.values', values);
-    this.#checkNames('options.shapes', shapes);
-    this.#checkNames('options.values', values);
     const hosts = Object.entries(values).map(
       ([name, tensor]) => [name, { shape: tensor.shape, values: tensor.toFloat64() }] as const,
     );
@@ -123,9 +124,8 @@ export class OnnxModel {
     engine: TensorEngine<T>,
     inputs: Readonly<Record<string, Tensor>>,
   ): Promise<Record<string, T>> {
-    checkEngine(engine);
-    checkObject('inputs', inputs);
-    const names = this.#checkNames('inputs', inputs);
+    const names = this.#names();
+    checkNames('inputs', inputs, names);
     const missing = names.find(name => inputs[name] === undefined);
     if (missing !== undefined)
       throw new InvalidArgumentError(`inputs.${missing}`, 'is an input of the model and is missing');
@@ -147,17 +147,6 @@ export class OnnxModel {
     for (const { compiled } of this.#compiled.values()) compiled.release();
     this.#compiled.clear();
     this.#engine = null;
-  }
-
-  /** Checks that the keys of an object are inputs of the model, whose names it returns. */
-  #checkNames(argument: string, given: object): readonly string[] {
-    const names = this.inputs.map(({ name }) => name);
-    const unknown = Object.keys(given).find(name => !names.includes(name));
-    if (unknown === undefined) return names;
-    throw new InvalidArgumentError(
-      `${argument}.${unknown}`,
-      `is not an input of the model, which has ${names.join(', ')}`,
-    );
   }
 
   #compile<T extends TensorDesc>(engine: TensorEngine<T>, inputs: Readonly<Record<string, Tensor>>) {
