@@ -1,8 +1,8 @@
 import type { DefaultTheme, SiteData } from 'vitepress';
 
 /**
- * Adds the options of the search that are functions. A page sets these options itself, because VitePress sends
- * a function to pages as text, for which pages would need `eval`.
+ * Adds the options of the search that are functions. A page sets these options itself, because VitePress
+ * sends a function to pages as text, for which pages would need `eval`.
  */
 export function withSearchOptions(site: SiteData<DefaultTheme.Config>): SiteData<DefaultTheme.Config> {
   const { search } = site.themeConfig;
