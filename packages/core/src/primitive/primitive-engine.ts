@@ -63,6 +63,11 @@ export interface Primitives<T extends TensorDesc = TensorDesc> {
    */
   allocate(desc: PartialDesc): T;
   /**
+   * Whether the device turned out to have no memory for a tensor of `allocate` or `upload`. Work on such a
+   * tensor fails: allocate another. Absent if `allocate` and `upload` throw at once.
+   */
+  isLost?(tensor: T): boolean;
+  /**
    * A view of a tensor's memory with another shape and other strides, which starts `offset` elements after
    * the first element of `tensor`.
    */

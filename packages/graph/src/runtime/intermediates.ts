@@ -6,7 +6,7 @@ import type { CompiledPartition } from './partitions/compiled-partition.ts';
 
 /** The tensors that one partition writes and others read. */
 export interface Intermediates<T> {
-  /** The tensors by id. */
+  /** The tensors by id. They are allocated again if the engine had no memory for one of them. */
   readonly tensors: ReadonlyMap<number, T>;
   readonly bytes: number;
   release(): void;
@@ -27,42 +27,60 @@ export function allocateIntermediates<T extends TensorDesc>(
     for (const { id } of partition.inputs) if (isBetween(id)) lastUse.set(id, n);
   });
   const blocks: T[] = [];
-  const release = (): void => {
-    for (const block of blocks) engine.release(block);
-  };
   const tensors = new Map<number, T>();
   let bytes = 0;
-  // Free tensors by dtype and length, because the layers of a model repeat both.
-  const free = new Map<string, T[]>();
-  const blockOf = new Map<number, { readonly block: T; readonly key: string }>();
 
-  function allocate(t: LogicalTensor): void {
-    const { dtype, shape, strides } = storageDesc(t);
-    const length = Math.max(elementsSpanned({ shape, strides }), 1);
-    const key = `${dtype} ${length}`;
-    const reused = free.get(key)?.pop();
-    const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });
-    if (!reused) {
-      blocks.push(block);
-      bytes += length * dtypeInfo[dtype].bytes;
-    }
-    tensors.set(t.id, engine.primitives.view(block, { shape, strides }));
-    blockOf.set(t.id, { block, key });
+  function release(): void {
+    for (const block of blocks.splice(0)) engine.release(block);
+    tensors.clear();
   }
 
-  try {
-    partitions.forEach((partition, n) => {
-      for (const t of partition.outputs) if (isBetween(t.id)) allocate(t);
-      for (const { id } of partition.inputs) {
-        const own = blockOf.get(id);
-        if (!own || lastUse.get(id) !== n) continue;
-        blockOf.delete(id);
-        free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
+  function allocateAll(): void {
+    bytes = 0;
+    // Free tensors by dtype and length, because the layers of a model repeat both.
+    const free = new Map<string, T[]>();
+    const blockOf = new Map<number, { readonly block: T; readonly key: string }>();
+
+    function allocate(t: LogicalTensor): void {
+      const { dtype, shape, strides } = storageDesc(t);
+      const length = Math.max(elementsSpanned({ shape, strides }), 1);
+      const key = `${dtype} ${length}`;
+      const reused = free.get(key)?.pop();
+      const block = reused ?? engine.primitives.allocate({ dtype, shape: [length] });
+      if (!reused) {
+        blocks.push(block);
+        bytes += length * dtypeInfo[dtype].bytes;
       }
-    });
-  } catch (error) {
-    release();
-    throw error;
+      tensors.set(t.id, engine.primitives.view(block, { shape, strides }));
+      blockOf.set(t.id, { block, key });
+    }
+
+    try {
+      partitions.forEach((partition, n) => {
+        for (const t of partition.outputs) if (isBetween(t.id)) allocate(t);
+        for (const { id } of partition.inputs) {
+          const own = blockOf.get(id);
+          if (!own || lastUse.get(id) !== n) continue;
+          blockOf.delete(id);
+          free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
+        }
+      });
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
-  return { tensors, bytes, release };
+
+  allocateAll();
+  return {
+    get tensors() {
+      if (tensors.size === 0 || blocks.some(block => engine.primitives.isLost?.(block))) {
+        release();
+        allocateAll();
+      }
+      return tensors;
+    },
+    bytes,
+    release,
+  };
 }

@@ -12,8 +12,8 @@ export type Fault = Promise<TilewiseError | undefined>;
 /** A piece of work that was given to the GPU. */
 interface Work {
   fault: Fault;
-  /** Whether the work is known to have succeeded. */
-  isGood: boolean;
+  /** Whether the work succeeded, once this is known. */
+  isGood?: boolean;
 }
 
 /** The state of a buffer's bytes: the errors that they may carry. */
@@ -88,12 +88,17 @@ export function touch(read: readonly ByteRange[], written: readonly ByteRange[])
 
 /** Notes the outcome of a buffer's allocation. */
 export function noteAllocation(buffer: GPUBuffer, fault: Fault): void {
-  contents.set(buffer, { made: followed({ fault, isGood: false }), written: [] });
+  contents.set(buffer, { made: followed({ fault }), written: [] });
 }
 
 /** Notes that a buffer is reused with undefined content, which clears the errors of its bytes. */
 export function forgetContent(buffer: GPUBuffer): void {
   contents.set(buffer, { made: contents.get(buffer)?.made, written: [] });
+}
+
+/** Whether the allocation of a buffer is known to have failed. */
+export function isLost(buffer: GPUBuffer): boolean {
+  return contents.get(buffer)?.made?.isGood === false;
 }
 
 /** The error that the bytes in a range carry now. */
@@ -106,11 +111,11 @@ export function faultOfBytes(range: ByteRange): Fault {
 /** Notes that the work which should have written these bytes failed before it reached the GPU. */
 export function noteFailure(written: readonly ByteRange[], error: unknown): void {
   const fault = Promise.resolve(error as TilewiseError);
-  for (const range of written) overwrite(range, { fault, isGood: false });
+  for (const range of written) overwrite(range, { fault });
 }
 
 function settle(own: readonly Touch[], fault?: Fault): Fault {
-  const work: Work = { fault: noFault, isGood: false };
+  const work: Work = { fault: noFault };
   const causes = new Set<Work>();
   for (const { read, written } of own) {
     for (const range of read) addCauses(range, causes);

@@ -35,6 +35,8 @@ export interface Executable<T extends TensorDesc> {
    * @throws InvalidArgumentError if the host does not know a number that an attention call needs.
    */
   prepare(bound: BoundTensors<T>, isKept: boolean): (() => void) | null;
+  /** Whether the engine had no memory for the program, so that its runs fail. */
+  isLost(): boolean;
   /** Unbinds the steps from the tensors that recurred, so that the tensors can be reclaimed. */
   unbind(): void;
   release(): void;
@@ -85,6 +87,7 @@ export function prepareProgram<T extends TensorDesc>(
       if (work) engine.batch(work);
       return work !== null;
     },
+    isLost: prepared.isLost,
     unbind,
     release() {
       unbind();

@@ -16,6 +16,8 @@ export interface PreparedProgram<T extends TensorDesc> {
   readonly scratch: Scratch<T>;
   /** The bytes of the temporaries. */
   readonly bytes: number;
+  /** Whether the engine had no memory for a temporary, a constant or the scratch memory. */
+  isLost(): boolean;
   release(): void;
 }
 
@@ -46,7 +48,10 @@ export function prepareSteps<T extends TensorDesc>(
     const isShared = steps.every(({ isRecorded, numbers }) => isRecorded && numbers.length === 0);
     slots = allocateSlots(engine, plan.slots, isShared);
     const fixed = fixedTensors(engine, program, plan, slots.tensors, constants);
-    return { steps, fixed, scratch, bytes: plan.bytes, release };
+    const memory = [...slots.tensors, ...constants.values()];
+    const isLost = (): boolean =>
+      scratch.isLost() || memory.some(tensor => engine.primitives.isLost?.(tensor));
+    return { steps, fixed, scratch, bytes: plan.bytes, isLost, release };
   } catch (error) {
     release();
     throw error;

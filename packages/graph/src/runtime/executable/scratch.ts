@@ -22,6 +22,11 @@ export class Scratch<T extends TensorDesc> {
     return bytes > 0 ? this.#made.at(-1) : undefined;
   }
 
+  /** Whether the engine had no memory for a tensor. */
+  isLost(): boolean {
+    return this.#made.some(t => this.#engine.primitives.isLost?.(t));
+  }
+
   release(): void {
     for (const t of this.#made.splice(0)) this.#engine.release(t);
     this.bytes = 0;

@@ -33,9 +33,15 @@ export function allocateSlots<T extends TensorDesc>(
   if (isShared) blocksOf.set(engine, blocks as unknown as Block<TensorDesc>[]);
   const own = new Set<Block<T>>();
 
-  /** The smallest block that is long enough and that no other slot of this program uses. */
+  /** The smallest usable block that is long enough and that no other slot of this program uses. */
   function blockFor({ dtype, length }: Slot): Block<T> {
-    const free = blocks.filter(block => !own.has(block) && block.dtype === dtype && block.length >= length);
+    const free = blocks.filter(
+      block =>
+        !own.has(block) &&
+        block.dtype === dtype &&
+        block.length >= length &&
+        !engine.primitives.isLost?.(block.tensor),
+    );
     const [first, ...more] = free;
     if (first) return more.reduce((best, block) => (block.length < best.length ? block : best), first);
     const tensor = engine.primitives.allocate({ dtype, shape: [Math.max(length, 1)] });

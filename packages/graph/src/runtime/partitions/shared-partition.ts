@@ -26,7 +26,7 @@ export function sharedPartition<T extends TensorDesc>(
   compiled: CompiledProgram,
   { inputs, outputs }: Pick<Ends, 'inputs' | 'outputs'>,
 ): SharedPartition<T> {
-  const executable = prepareProgram(engine, compiled.program);
+  let executable = prepareProgram(engine, compiled.program);
   let operations: Executable<T> | undefined;
   const resolved = (t: LogicalTensor): LogicalTensor => compiled.tensors.get(t.id) ?? t;
   // Recognised attention may have to run again as single operations, which need the inputs.
@@ -42,6 +42,19 @@ export function sharedPartition<T extends TensorDesc>(
     return operations;
   }
 
+  /** Prepares the programs again if the engine had no memory for them: by now, there may be memory. */
+  function renew(): void {
+    if (executable.isLost()) {
+      const lost = executable;
+      executable = prepareProgram(engine, compiled.program);
+      lost.release();
+    }
+    if (operations?.isLost()) {
+      operations.release();
+      operations = undefined;
+    }
+  }
+
   async function run(checked: Checked<T>): Promise<Record<number, T>> {
     const allocated = await withAllocatedOutputs(engine, checked.unbound, (results, uploads) =>
       runProgram(boundTensors(checked, t => uploads.of(t), results)),
@@ -53,6 +66,7 @@ export function sharedPartition<T extends TensorDesc>(
 
   /** Runs the program, or its operations one by one. */
   function runProgram(bound: BoundTensors<T>, trace?: WorkTrace): Promise<void> | void {
+    renew();
     const isDone = executable.run(bound, trace);
     if (isDone === true) return;
     return (async () => {
@@ -86,10 +100,15 @@ export function sharedPartition<T extends TensorDesc>(
       const checked = check(bindings);
       checkEncodable(checked);
       const bound = boundTensors(checked, t => kept.of(t));
+      if (!turns.isTaken) renew();
       const record = prepare(bound, true);
       return target => recording.encode(target, record);
     },
-    prepareRun: bound => (turns.isTaken || !executable.isRecordable(bound) ? null : prepare(bound, false)),
+    prepareRun(bound) {
+      if (turns.isTaken) return null;
+      renew();
+      return executable.isRecordable(bound) ? prepare(bound, false) : null;
+    },
     runBound: (bound, trace) => turns.runSoon(() => runProgram(bound, trace)),
     unbind() {
       turns.runSoon(() => {

@@ -7,6 +7,7 @@ import {
   type Primitives,
 } from '@tilewise/core/primitive';
 import { boundForWriting, type KernelParts } from '../../codegen/kernel-spec.ts';
+import { isLost } from '../../device/gpu-work.ts';
 import { demandSupport, support } from '../../device/support.ts';
 import { byName, type InPlaceNames, outputName } from '../../primitive/access/primitive-tensors.ts';
 import { kernelsOf } from '../../primitive/kernels-of.ts';
@@ -90,6 +91,7 @@ export function gpuPrimitives(ctx: GpuContext, recorder: Recorder, memo: KernelM
       };
     },
     allocate: ({ dtype, shape, strides }) => ctx.allocate(shape, dtype, strides),
+    isLost: ({ buffer }) => isLost(buffer),
     view: (tensor, desc) => ctx.view(tensor, desc),
     placeOf(tensor, argument = 'tensor') {
       const { buffer, byteOffset } = ctx.checkOwn(argument, tensor);

@@ -4,6 +4,7 @@ import type { TensorEngine } from '@tilewise/core/primitive';
 import { fp8Tools } from '../../attention/fp8/fp8.ts';
 import { mxfp8Tools } from '../../attention/fp8/mxfp8.ts';
 import { checkKind } from '../../device/check-kind.ts';
+import { isLost } from '../../device/gpu-work.ts';
 import type { GpuContext } from '../../runtime/context.ts';
 import type { EagerRun } from '../../runtime/eager-call.ts';
 import { createKernelMemo } from '../../runtime/kernel-memo.ts';
@@ -33,7 +34,8 @@ export function webgpuEngine(ctx: GpuContext): TensorEngine<GpuTensor> {
     description: ctx.device.adapterInfo?.description || ctx.capabilities.adapter || 'WebGPU',
     checkSupport: problem => supportWith(ctx, problem, tools, memo),
     upload: (tensor: Tensor) => ctx.upload(tensor),
-    overwrite: (tensor, from) => !recorder.uses(tensor.buffer) && ctx.overwrite(tensor, from),
+    overwrite: (tensor, from) =>
+      !recorder.uses(tensor.buffer) && !isLost(tensor.buffer) && ctx.overwrite(tensor, from),
     download: tensor => recorder.download(tensor),
     release: tensor => ctx.release(tensor),
     primitives: gpuPrimitives(ctx, recorder, memo),
