@@ -29,6 +29,23 @@ type Variable = ops.Variable;
 const engine = cpuEngine();
 const row = (...values: number[]): Tensor => Tensor.from(values, [1, values.length]);
 
+test('a reduction of a scalar without axes is the reduction of its only element', async () => {
+  const run = compile(
+    engine,
+    ({ x }) => ({
+      sum: ops.reduceSum(x),
+      kept: ops.reduceMean(x, { keepDims: true }),
+      norm: ops.reduceL2(x, {}),
+      slope: ops.gradientsOf(ops.reduceL1(x), [x])[0],
+    }),
+    { x: [] },
+  );
+  const results = await run({ x: -3 });
+  const numbers = Object.values(results).map(({ shape, data }) => [shape, ...data]);
+  expect(numbers).toEqual([-3, -3, 3, -1].map(x => [[], x]));
+  expect(() => evalShape(({ x }) => ops.reduceSum(x, { axes: [0] }), { x: [] })).toThrow('axes');
+});
+
 test('there is a function for every operation of the table that computes something', () => {
   const others = ['Concat', 'Split', 'Constant', 'End', 'Wildcard', 'Sdpa'];
   const kinds = operations

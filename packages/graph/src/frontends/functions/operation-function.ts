@@ -78,10 +78,18 @@ export function operation<K extends OperationKind>(
 
 /** The function of a reduction. Without axes, it reduces all axes, as in PyTorch; oneDNN has no default. */
 export function reduction<K extends OperationKind & `Reduce${string}`>(kind: K): OperationFunction<K> {
-  return operation(kind, (x, options) => ({
+  const reduce = operation(kind, (x, options) => ({
     ...options,
     axes: options?.axes ?? Object.keys((x as Partial<Variable> | undefined)?.shape ?? []).map(Number),
-  }));
+  })) as unknown as (...args: readonly unknown[]) => Variable;
+  const apply = (x: unknown, ...others: readonly unknown[]): Variable => {
+    const hasAxes = others.some(other => other !== undefined && !(isOptions(other) && !other.axes));
+    if (hasAxes || !(x instanceof Variable) || x.shape.length > 0) return reduce(x, ...others);
+    // oneDNN does not reduce a scalar, because a scalar has no axes.
+    const [element] = call('StaticReshape', [x], { shape: [1], specialZero: false });
+    return reduce(element, { ...others.find(isOptions), axes: [0], keepDims: false });
+  };
+  return apply as unknown as OperationFunction<K>;
 }
 
 /**

@@ -42,16 +42,12 @@ export function sharedPartition<T extends TensorDesc>(
     return operations;
   }
 
-  /** Prepares the programs again if the engine had no memory for them: by now, there may be memory. */
+  /** Prepares the program again if the engine had no memory for it: by now, there may be memory. */
   function renew(): void {
     if (executable.isLost()) {
       const lost = executable;
       executable = prepareProgram(engine, compiled.program);
       lost.release();
-    }
-    if (operations?.isLost()) {
-      operations.release();
-      operations = undefined;
     }
   }
 
@@ -100,7 +96,6 @@ export function sharedPartition<T extends TensorDesc>(
       const checked = check(bindings);
       checkEncodable(checked);
       const bound = boundTensors(checked, t => kept.of(t));
-      if (!turns.isTaken) renew();
       const record = prepare(bound, true);
       return target => recording.encode(target, record);
     },
