@@ -212,8 +212,8 @@ function keyOf(
  * @throws InvalidGraphError if the file is not a valid model, naming the node or tensor;
  * UnsupportedOperationError for element types that no engine supports; InvalidArgumentError if `bytes` is not
  * a Uint8Array, or if weights are in other files and `externalData` is missing; TilewiseError `UNSUPPORTED`
- * if the code of com.microsoft's operators, of operators on images or of rare operators, which a model with
- * such operators needs, could not be loaded.
+ * if the code of com.microsoft's operators, of operators on images or of quantised models, or of rare
+ * operators, which a model with such operators needs, could not be loaded.
  */
 export async function fromOnnx(bytes: Uint8Array, options: FromOnnxOptions = {}): Promise<OnnxModel> {
   if (!(bytes instanceof Uint8Array))

@@ -9,10 +9,7 @@ import { comparisonOperators } from './elementwise/comparison.ts';
 import { orderingOperators } from './indexing/ordering.ts';
 import { scatteringOperators } from './indexing/scattering.ts';
 import { selectingOperators } from './indexing/selecting.ts';
-import { integerProductOperators } from './products/integer-products.ts';
 import { productOperators } from './products/products.ts';
-import { quantizationOperators } from './products/quantization.ts';
-import { quantizedProductOperators } from './products/quantized-products.ts';
 import { normalizationOperators } from './reductions/normalization.ts';
 import { reductionOperators } from './reductions/reductions.ts';
 import { shapeOperators } from './shapes.ts';
@@ -27,9 +24,6 @@ const standard: Readonly<Record<string, OnnxOperator>> = {
   ...scatteringOperators,
   ...orderingOperators,
   ...productOperators,
-  ...integerProductOperators,
-  ...quantizationOperators,
-  ...quantizedProductOperators,
   ...reductionOperators,
   ...normalizationOperators,
   ...attentionOperators,
@@ -49,14 +43,37 @@ async function loaded<T>(what: string, load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The names of the operators on images have one of these parts. */
-const ofImages = /Conv|Pool|Space|Resize|Upsample/;
+/** Operators that are loaded only for models with an operator whose name the pattern matches. */
+interface OperatorGroup {
+  readonly names: RegExp;
+  readonly what: string;
+  load(): Promise<Readonly<Record<string, OnnxOperator>>>;
+}
+
+/** An operator belongs to the first group that matches its name. */
+const groups: readonly OperatorGroup[] = [
+  {
+    names: /Conv|Pool|Space|Resize|Upsample/,
+    what: "ONNX's operators on images",
+    load: async () => (await import('./images/images.ts')).imageOperators,
+  },
+  {
+    names: /Integer|^QLinear|uantizeLinear/,
+    what: "ONNX's operators of quantised models",
+    load: async () => (await import('./quantized/quantized.ts')).quantizedOperators,
+  },
+  {
+    names: /^/,
+    what: "ONNX's rare operators",
+    load: async () => (await import('./rare/rare.ts')).rareOperators,
+  },
+];
 
 /**
  * Loads the supported operators of the operator sets that a model imports. To add an operator, write a
- * function in a file of this folder and add it to that file's list. The operators of com.microsoft, operators
- * on images and rare operators of ONNX are loaded only for models that need them, because a page that reads
- * other models does not need their code.
+ * function in a file of this folder and add it to that file's list. The operators of com.microsoft, of images
+ * and of quantised models, and rare operators of ONNX, are loaded only for models that need them, because a
+ * page that reads other models does not need their code.
  * @param used the names of the operators of ONNX that the model uses.
  * @throws TilewiseError `UNSUPPORTED`: the code could not be loaded.
  */
@@ -65,13 +82,9 @@ export async function loadOnnxOperators(
   used: readonly string[],
 ): Promise<OnnxOperators> {
   const others = used.filter(op => op !== 'If' && !Object.hasOwn(standard, op));
-  const own = {
-    ...standard,
-    ...(others.some(op => ofImages.test(op)) &&
-      (await loaded("ONNX's operators on images", () => import('./images/images.ts'))).imageOperators),
-    ...(others.some(op => !ofImages.test(op)) &&
-      (await loaded("ONNX's rare operators", () => import('./rare/rare.ts'))).rareOperators),
-  };
+  const needed = new Set(others.map(op => groups.find(({ names }) => names.test(op))));
+  const lists = await Promise.all(Array.from(needed, group => group && loaded(group.what, group.load)));
+  const own = Object.assign({}, standard, ...lists);
   if (!domains.has('com.microsoft')) return { '': own };
   const { microsoftOperators } = await loaded(
     "the operator set 'com.microsoft'",

@@ -1,8 +1,8 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { type ElementType, int32Type } from '../../file/element-type.ts';
 import { type NodeCall, type NodeResult, type OnnxOperator, result } from '../../node-call.ts';
-import { centred } from '../products/integer-products.ts';
-import { requantized } from '../products/quantized-products.ts';
+import { centred } from '../quantized/integer-products.ts';
+import { requantized } from '../quantized/quantized-products.ts';
 import { convTranspose } from './transposed-convolution.ts';
 import { type Windows, windowsOf } from './windows.ts';
 

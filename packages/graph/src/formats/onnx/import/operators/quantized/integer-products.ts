@@ -4,7 +4,7 @@ import { shapeOf } from '../../../../../ir/tensor/shape.ts';
 import { floatType, int32Type, uint8Type } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
 import { once } from '../../once.ts';
-import { productShape } from './products.ts';
+import { productShape } from '../products/products.ts';
 
 /** The number of byte products whose sum is exact in f32: 255 · 255 · 258 < 2^24. */
 const maxExactTerms = 258;
