@@ -11,8 +11,8 @@ import { embedLayerNormalization } from './microsoft-embeddings.ts';
 import { withBias } from './products/bias.ts';
 import { matMulBnb4 } from './products/mat-mul-bnb4.ts';
 import { gatherBlockQuantized, matMulNBits } from './products/mat-mul-n-bits.ts';
-import { dynamicQuantizeMatMul, matMulIntegerToFloat } from './products/microsoft-products.ts';
 import { fusedMatMul, gemm } from './products/products.ts';
+import { dynamicQuantizeMatMul, matMulIntegerToFloat } from './quantized/microsoft-products.ts';
 import { layerNorm, rmsNormalization } from './reductions/reductions.ts';
 
 /** The norm of the sum of x, a skip connection and a bias; the sum itself is the fourth result. */

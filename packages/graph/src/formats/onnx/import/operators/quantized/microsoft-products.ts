@@ -1,9 +1,9 @@
 import type { LogicalTensor } from '../../../../../ir/tensor/logical-tensor.ts';
 import { floatType } from '../../file/element-type.ts';
 import { type NodeCall, type OnnxOperator, result } from '../../node-call.ts';
-import { centred, dynamicBytes, exactProduct } from '../quantized/integer-products.ts';
-import { withBias } from './bias.ts';
-import { productShape } from './products.ts';
+import { withBias } from '../products/bias.ts';
+import { productShape } from '../products/products.ts';
+import { centred, dynamicBytes, exactProduct } from './integer-products.ts';
 
 /** A product of integers as floats: multiplied by both scales, plus the bias in input n. */
 function rescaled(
