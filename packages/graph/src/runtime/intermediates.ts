@@ -29,10 +29,12 @@ export function allocateIntermediates<T extends TensorDesc>(
   const blocks: T[] = [];
   const tensors = new Map<number, T>();
   let bytes = 0;
+  let isAllocated = false;
 
   function release(): void {
     for (const block of blocks.splice(0)) engine.release(block);
     tensors.clear();
+    isAllocated = false;
   }
 
   function allocateAll(): void {
@@ -65,6 +67,7 @@ export function allocateIntermediates<T extends TensorDesc>(
           free.set(own.key, [...(free.get(own.key) ?? []), own.block]);
         }
       });
+      isAllocated = true;
     } catch (error) {
       release();
       throw error;
@@ -74,7 +77,7 @@ export function allocateIntermediates<T extends TensorDesc>(
   allocateAll();
   return {
     get tensors() {
-      if (tensors.size === 0 || blocks.some(block => engine.primitives.isLost?.(block))) {
+      if (!isAllocated || blocks.some(block => engine.primitives.isLost?.(block))) {
         release();
         allocateAll();
       }
