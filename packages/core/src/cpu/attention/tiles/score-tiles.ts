@@ -5,7 +5,6 @@ import type { AttentionProblem, Operands } from '../../../attention/problem/prob
 import { createFp8, type Fp8Arithmetic } from '../../../score/fp8.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import type { Kernels } from '../../kernels/interface/kernels.ts';
-import { STRIP } from '../../kernels/interface/panel.ts';
 import type { Panel } from '../../kernels/memory/memory.ts';
 import { createHeadPanels, type HeadPanels } from '../../operands/head-panels.ts';
 import type { QueryTile } from '../../operands/query-tile.ts';
@@ -17,7 +16,7 @@ import { createDropoutTile, type DropoutTile } from './stages/dropout.ts';
 import { createFinishScores } from './stages/finish-scores.ts';
 import { createScoreModTile, type ScoreModTile } from './stages/score-mod.ts';
 import { createSoftcapTile, type SoftcapTile } from './stages/softcap.ts';
-import type { TileRange, TileSize } from './tile-size.ts';
+import { paddedElements, type TileRange, type TileSize } from './tile-size.ts';
 import { createTileVisibility } from './visibility.ts';
 
 /** The forms of k and v that a pass multiplies by, besides the transposed k for the scores. */
@@ -96,7 +95,7 @@ export function createScoreTiles(
   const k = createHeadPanels(kernels, operandK, panelsOfK);
   const v = createHeadPanels(kernels, operandV, panelsOfV);
 
-  const scores = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
+  const scores = kernels.memory.floats(paddedElements(size));
   const ld = 4 * T;
   /** One object for all tiles, so that tiles create no garbage. */
   const tile: { -readonly [K in keyof ScoreTile]: number } = { ...NO_TILE };

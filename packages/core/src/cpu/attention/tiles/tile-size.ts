@@ -1,6 +1,6 @@
 import type { AttentionProblem } from '../../../attention/problem/problem.ts';
 import { MXFP8_BLOCK } from '../../../mxfp8/block-scales.ts';
-import { padded } from '../../kernels/interface/panel.ts';
+import { padded, STRIP } from '../../kernels/interface/panel.ts';
 
 /** The queries and keys that are processed at once; `columns` is a multiple of `PANEL`. */
 export interface TileSize {
@@ -27,6 +27,10 @@ export function wholeBlocks({ rows, columns }: TileSize): TileSize {
   const up = (n: number): number => Math.ceil(n / MXFP8_BLOCK) * MXFP8_BLOCK;
   return { rows: up(rows), columns: up(columns) };
 }
+
+/** The elements of a tile of f32, whose rows the kernels write up to a multiple of `STRIP`. */
+export const paddedElements = ({ rows, columns }: TileSize): number =>
+  Math.ceil(rows / STRIP) * STRIP * columns;
 
 /** The tile size for a problem. It affects results only by rounding. */
 export function tileSizeOf({ Sq, Skv }: Pick<AttentionProblem, 'Sq' | 'Skv'>): TileSize {

@@ -1,8 +1,8 @@
 import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
-import { STRIP } from '../../../kernels/interface/panel.ts';
 import type { Panel } from '../../../kernels/memory/memory.ts';
 import type { ScoreTile } from '../../tiles/score-tile.ts';
 import { roundTile } from '../../tiles/stages/fp8.ts';
+import { paddedElements } from '../../tiles/tile-size.ts';
 import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { HeadGradient } from './head-gradient.ts';
 import type { QueryGradient } from './query-gradient.ts';
@@ -39,7 +39,7 @@ export function createScoreStage(
 ): ScoreStage {
   const { scores: p, softcap, ld, v, dropout } = tiles;
   const T = size.columns;
-  const dS = kernels.memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T);
+  const dS = kernels.memory.floats(paddedElements(size));
   let amax = 0;
 
   /** Rounds ∂L/∂(q·k) for dq in place, and returns it in the form that dk needs. */

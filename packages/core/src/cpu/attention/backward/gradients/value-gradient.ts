@@ -1,7 +1,7 @@
 import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
-import { STRIP } from '../../../kernels/interface/panel.ts';
 import type { ScoreTile } from '../../tiles/score-tile.ts';
 import { roundTile } from '../../tiles/stages/fp8.ts';
+import { paddedElements } from '../../tiles/tile-size.ts';
 import type { BackwardInputs } from '../inputs/inputs.ts';
 import type { HeadGradient } from './head-gradient.ts';
 
@@ -15,7 +15,7 @@ export function createValueGradient(
   const T = size.columns;
   // dS still needs p unchanged.
   const isApart = dropout !== null || contract !== null;
-  const weights = isApart ? memory.floats(Math.ceil(size.rows / STRIP) * STRIP * T) : p;
+  const weights = isApart ? memory.floats(paddedElements(size)) : p;
   return tile => {
     const { rows, columns } = tile;
     if (dropout) dropout.drop(p.at, weights.at, ld, rows, columns);

@@ -1,11 +1,10 @@
 import type { AttentionProblem, Operands } from '../../../../attention/problem/problem.ts';
 import { compileRows } from '../../../../expr/evaluate/rows.ts';
 import type { Tensor } from '../../../../tensor/tensor.ts';
-import { STRIP } from '../../../kernels/interface/panel.ts';
 import type { Panel } from '../../../kernels/memory/memory.ts';
 import type { PairRows } from '../pair-rows.ts';
 import type { ScoreTile } from '../score-tile.ts';
-import type { TileSize } from '../tile-size.ts';
+import { paddedElements, type TileSize } from '../tile-size.ts';
 
 /** The score mod on one tile at a time, for tiles whose rows are contiguous. */
 export interface ScoreModTile {
@@ -23,12 +22,13 @@ export function createScoreModTile(
   { scoreMod }: AttentionProblem,
   { captures = {} }: Operands<Tensor>,
   pairs: PairRows,
-  { rows: maxRows, columns: T }: TileSize,
+  size: TileSize,
   keepsProducts: boolean,
 ): ScoreModTile | null {
   if (!scoreMod) return null;
+  const T = size.columns;
   const value = compileRows(scoreMod, captures, T);
-  const products = new Float32Array(keepsProducts ? Math.ceil(maxRows / STRIP) * STRIP * T : 0);
+  const products = new Float32Array(keepsProducts ? paddedElements(size) : 0);
   return {
     products,
     apply({ values }, tile, isHidden) {

@@ -1,8 +1,7 @@
 import type { AttentionProblem } from '../../../../attention/problem/problem.ts';
 import type { Kernels } from '../../../kernels/interface/kernels.ts';
-import { STRIP } from '../../../kernels/interface/panel.ts';
 import type { Panel } from '../../../kernels/memory/memory.ts';
-import type { TileSize } from '../tile-size.ts';
+import { paddedElements, type TileSize } from '../tile-size.ts';
 
 /** Softcap of one tile of scores at a time: x becomes c·tanh(x / c). */
 export interface SoftcapTile {
@@ -19,13 +18,13 @@ export interface SoftcapTile {
 export function createSoftcapTile(
   { softcap }: AttentionProblem,
   kernels: Kernels,
-  { rows: maxRows, columns }: TileSize,
+  size: TileSize,
   keepsTanh: boolean,
 ): SoftcapTile | null {
   if (softcap === null) return null;
-  const kept = keepsTanh ? kernels.memory.floats(Math.ceil(maxRows / STRIP) * STRIP * columns).at : 0;
+  const kept = keepsTanh ? kernels.memory.floats(paddedElements(size)).at : 0;
   return {
-    cap: (tile, rows) => kernels.capScores(rows * columns, tile.at, kept, softcap),
-    differentiate: (ds, rows) => kernels.uncapGradients(rows * columns, ds.at, kept),
+    cap: (tile, rows) => kernels.capScores(rows * size.columns, tile.at, kept, softcap),
+    differentiate: (ds, rows) => kernels.uncapGradients(rows * size.columns, ds.at, kept),
   };
 }
