@@ -27,10 +27,10 @@ export const pairBytes = (tile: Tile, table: CaptureTable): number =>
   isPrivate(tile, table) ? 0 : 32 * tileSize(tile.grid).lanes;
 
 /**
- * Sums without atomics, which give the same bits in every run. The lanes of a table own one residue class of
- * its elements each: the lanes compute pairs of an element and a value together, and then each lane loops
- * over all pairs of its table in order and adds those of its own elements. Lanes that each have a table add
- * their own pairs directly.
+ * Sums without atomics, which give the same bits in every run. The lanes that share a table compute pairs of
+ * an element and a value together. Then each of these lanes loops over all pairs in order, and adds those
+ * whose elements belong to it: every lane owns one residue class of the table's vectors. A lane with a table
+ * of its own adds its pairs directly.
  */
 export function tableSums(tile: Tile, table: CaptureTable): TableSums {
   const { lanes } = tileSize(tile.grid);

@@ -290,7 +290,9 @@ test('names of tensors that the graph does not have, and names that are not text
   const g = new Graph();
   const x = g.tensor({ dtype: 'f32', shape: [2], name: 'x' });
   g.op('Exp', { inputs: [x], outputs: [g.tensor({ dtype: 'f32' })] });
-  expect(() => toOnnx(g, { name: {} as never })).toThrow('options.name must be a name, got Object');
+  expect(() => toOnnx(g, { name: {} as never })).toThrow(
+    'options.name must be a string that is not empty, got Object',
+  );
   expect(() => toOnnx(g, { names: { x: 'input' } as never })).toThrow(
     'options.names.x is not a tensor of the graph',
   );

@@ -70,7 +70,10 @@ export function toOnnx(graph: Graph, options: ToOnnxOptions = {}): Uint8Array<Ar
   checkNames('options', options, ['name', 'values', 'names']);
   const { name = 'tilewise', values, names = {} } = options;
   if (typeof name !== 'string' || name === '')
-    throw new InvalidArgumentError('options.name', `must be a name, got ${describeValue(name)}`);
+    throw new InvalidArgumentError(
+      'options.name',
+      `must be a string that is not empty, got ${describeValue(name)}`,
+    );
   const held = mapById('options.values', values);
   checkObject('options.names', names);
   checkTensorNames(names);
