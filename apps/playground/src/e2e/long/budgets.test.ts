@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../app/chapters.ts';
 import { openSite, type Site } from '../site.ts';
-import { type StartCost, startCost } from './start-cost.ts';
+import { phoneTime, referenceTime, type StartCost, startCost } from './start-cost.ts';
 
 let site: Site;
 beforeAll(async () => {
@@ -92,21 +92,31 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
 });
 
 /**
- * The shortest of three starts, because other work on the machine can only lengthen them. The visitor's first
- * actions do not wait for the editor proper, the demonstrations, or workers.
+ * The bytes of a start, and its time on a slow phone, from the shortest of three starts, because other work on
+ * the machine can only lengthen them. The visitor's first actions do not wait for the editor proper, the
+ * demonstrations, or workers.
  */
-async function leastCost(place: string, ready: string): Promise<StartCost> {
+async function phoneStart(
+  place: string,
+  ready: string,
+): Promise<{ readonly bytes: number; readonly ms: number }> {
   const later = /CodeEditor|Opening|worker|training-run/;
   const costs: StartCost[] = [];
-  for (let n = 0; n < 3; n++) costs.push(await startCost(site, { place, ready, later }));
-  costs.sort((a, b) => a.ms - b.ms);
+  const references: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    references.push(await referenceTime(site));
+    costs.push(await startCost(site, { place, ready, later }));
+  }
+  costs.sort((a, b) => a.cpuMs - b.cpuMs);
   const [least] = costs;
   if (!least) throw new Error('Nothing was measured.');
-  const { bytes, rounds, cpuMs, ms } = least;
+  const { bytes, rounds, cpuMs } = least;
+  const referenceMs = Math.min(...references);
+  const ms = phoneTime(least, referenceMs);
   process.stdout.write(
-    `${place}: ${(bytes / 1000).toFixed(1)} KB in ${rounds} rounds, ${cpuMs.toFixed(0)} ms of the processor: ${ms.toFixed(0)} ms\n`,
+    `${place}: ${(bytes / 1000).toFixed(1)} KB in ${rounds} rounds, ${cpuMs.toFixed(0)} ms of the processor, where the reference page takes ${referenceMs.toFixed(0)} ms: ${ms.toFixed(0)} ms\n`,
   );
-  return least;
+  return { bytes, ms };
 }
 
 /** Holds when the text is there, each formula is typeset, and the fonts of both are loaded. */
@@ -116,14 +126,14 @@ const chapterShown = `document.querySelector('main h2')
 
 describe('on a slow phone', () => {
   it('the contents are interactive within 1.5 s', async () => {
-    const { ms } = await leastCost('#/', "document.querySelector('.contents a')");
+    const { ms } = await phoneStart('#/', "document.querySelector('.contents a')");
     expect(ms).toBeLessThan(1500);
   }, 120_000);
 
   it.each(chapters)(
     'the chapter $id is there from at most 320 KB with fonts, within 3 s',
     async ({ id }) => {
-      const { bytes, ms } = await leastCost(`#/${id}`, chapterShown);
+      const { bytes, ms } = await phoneStart(`#/${id}`, chapterShown);
       expect(bytes).toBeLessThan(320_000);
       expect(ms).toBeLessThan(3000);
     },

@@ -1,7 +1,8 @@
 import type { Site } from '../site.ts';
+import { referencePage } from './reference-page.ts';
 
-/** The phone and its network. */
-const slowPhone = { latency: 150, bytesPerMs: 200, slowdown: 4 } as const;
+/** The phone and its network. The phone needs `referenceMs` of its processor to start the reference page. */
+const slowPhone = { latency: 150, bytesPerMs: 200, referenceMs: 440 } as const;
 
 /** The cost of a start, which hardly depends on other work of this machine. */
 export interface StartCost {
@@ -11,8 +12,6 @@ export interface StartCost {
   readonly rounds: number;
   /** Processor time of the page's main thread, in ms. */
   readonly cpuMs: number;
-  /** An upper bound on the time of the start on a slow phone, in ms. */
-  readonly ms: number;
 }
 
 interface TraceEvent {
@@ -59,26 +58,63 @@ function mainThreadTime(trace: Buffer): number {
 }
 
 /**
- * Starts the page at a place in its own browser context, with an empty cache and without network delays,
- * until the expression `ready` holds in it. The time on a slow phone is the sum of the latency of all rounds,
- * the transfer time of all bytes, and the processor time. On the phone these overlap in part, so the sum is
- * an upper bound. Other work on this machine does not change the bytes or the rounds, and hardly changes the
- * processor time, which is counted per thread. Addresses that match `later` are loaded after the start and do
- * not count.
+ * An upper bound on the time of a start on a slow phone, in ms: the sum of the latency of all rounds, the
+ * transfer time of all bytes, and the processor time, which overlap in part on the phone. The phone is as
+ * much slower than this machine as it is for the reference page, which takes `referenceMs` here.
  */
-export async function startCost(
-  site: Site,
-  { place, ready, later }: { readonly place: string; readonly ready: string; readonly later: RegExp },
-): Promise<StartCost> {
+export function phoneTime({ bytes, rounds, cpuMs }: StartCost, referenceMs: number): number {
+  const { latency, bytesPerMs, referenceMs: phoneMs } = slowPhone;
+  return rounds * latency + bytes / bytesPerMs + (cpuMs * phoneMs) / referenceMs;
+}
+
+type Page = Site['page'];
+
+/** Opens an empty page in its own browser context, as large as that of a phone. */
+async function onPhone<T>(site: Site, visit: (page: Page) => Promise<T>): Promise<T> {
   const context = await site.browser.newContext({
     locale: 'en',
     serviceWorkers: 'block',
     viewport: { width: 390, height: 844 },
   });
   try {
-    const page = await context.newPage();
+    return await visit(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+const startTracing = (site: Site, page: Page): Promise<void> =>
+  site.browser.startTracing(page, { categories: ['toplevel', 'blink.user_timing'] });
+
+const waitForMark = (page: Page): Promise<unknown> =>
+  page.waitForFunction("performance.getEntriesByName('start-ready').length > 0");
+
+/** Processor time that the reference page takes on this machine, in ms. */
+export function referenceTime(site: Site): Promise<number> {
+  return onPhone(site, async page => {
+    await page.route('**/reference.html', route =>
+      route.fulfill({ contentType: 'text/html', body: referencePage }),
+    );
+    await startTracing(site, page);
+    await page.goto(`${site.address}reference.html`);
+    await waitForMark(page);
+    return mainThreadTime(await site.browser.stopTracing());
+  });
+}
+
+/**
+ * Starts the page at a place in its own browser context, with an empty cache and without network delays,
+ * until the expression `ready` holds in it. Other work on this machine does not change the bytes or the
+ * rounds, and hardly changes the processor time, which is counted per thread. Addresses that match `later` are
+ * loaded after the start and do not count.
+ */
+export function startCost(
+  site: Site,
+  { place, ready, later }: { readonly place: string; readonly ready: string; readonly later: RegExp },
+): Promise<StartCost> {
+  return onPhone(site, async page => {
     await page.addInitScript(markReady(ready));
-    const network = await context.newCDPSession(page);
+    const network = await page.context().newCDPSession(page);
     await network.send('Network.enable');
     const depths = new Map<string, number>();
     const addresses = new Map<string, string>();
@@ -94,9 +130,9 @@ export async function startCost(
       const url = addresses.get(requestId) ?? '';
       if (url.startsWith('http')) ended.push({ url, bytes: encodedDataLength });
     });
-    await site.browser.startTracing(page, { categories: ['toplevel', 'blink.user_timing'] });
+    await startTracing(site, page);
     await page.goto(`${site.address}${place}`);
-    await page.waitForFunction("performance.getEntriesByName('start-ready').length > 0");
+    await waitForMark(page);
     const before = (await page.evaluate(`performance.getEntriesByType('resource')
       .filter(one => one.responseEnd <= performance.getEntriesByName('start-ready')[0].startTime)
       .map(one => one.name)`)) as string[];
@@ -109,9 +145,6 @@ export async function startCost(
     const needed = ended.filter(({ url }) => loaded.includes(url));
     const bytes = needed.reduce((sum, one) => sum + one.bytes, 0);
     const rounds = Math.max(...needed.map(({ url }) => depths.get(url) ?? 1));
-    const { latency, bytesPerMs, slowdown } = slowPhone;
-    return { bytes, rounds, cpuMs, ms: rounds * latency + bytes / bytesPerMs + slowdown * cpuMs };
-  } finally {
-    await context.close();
-  }
+    return { bytes, rounds, cpuMs };
+  });
 }
