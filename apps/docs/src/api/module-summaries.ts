@@ -5,9 +5,11 @@ export const moduleSummaries: Readonly<Record<string, string>> = {
   '@tilewise/core/cpu':
     'Attention on the CPU, forward and backward, in WebAssembly with SIMD and threads: see [the CPU engine](/guide/attention/cpu-engine#cpu-engine).',
   '@tilewise/core/engine':
-    'Building blocks for engines of your own that run on the host: see [problems and engines](/guide/attention/engines).',
+    'Building blocks for engines of your own, on any device: readers of options, the table of operands, the rules of the attention problem, the steps of FP8, and checks of tensors. See [problems and engines](/guide/attention/engines).',
   '@tilewise/core/expr':
     'Expressions that change scores and visibility, and block masks: see [score and mask mods](/guide/attention/score-and-mask-mods).',
+  '@tilewise/core/host':
+    'Building blocks for engines of your own that run on the host: see [problems and engines](/guide/attention/engines).',
   '@tilewise/core/primitive':
     'The operations besides attention that an engine runs, such as matrix products and reductions: see [primitives](/guide/attention/engines#primitives).',
   '@tilewise/core/reference':

@@ -1,4 +1,5 @@
-import { checkNoOverlap, type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { type TensorDesc, UnsupportedError } from '@tilewise/core';
+import { checkNoOverlap } from '@tilewise/core/engine';
 import type { TensorEngine } from '@tilewise/core/primitive';
 import { InvalidGraphError } from '../errors.ts';
 import { inferShapes } from '../ir/infer.ts';

@@ -164,10 +164,9 @@ export function adapterFiles(
     target_modules: targets,
     use_rslora: rankStabilised,
   };
-  const ordered = Object.fromEntries(Object.entries(json).sort(([a], [b]) => (a < b ? -1 : 1)));
   const named = new Map([...tensors].map(([name, tensor]) => [PREFIX + name, tensor] as const));
   return {
-    [configFile]: new TextEncoder().encode(JSON.stringify(ordered, null, 2)),
+    [configFile]: new TextEncoder().encode(JSON.stringify(json, Object.keys(json).sort(), 2)),
     [weightsFile]: encodeSafetensors(named, { format: 'pt' }),
   };
 }

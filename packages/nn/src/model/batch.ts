@@ -1,12 +1,12 @@
 import {
   checkObject,
-  checkShape,
   describeValue,
   InvalidArgumentError,
   InvalidShapeError,
   listText,
   Tensor,
 } from '@tilewise/core';
+import { checkShape } from '@tilewise/core/engine';
 import type { ModelDefinition } from '../architectures/architecture.ts';
 import { integers } from '../architectures/transformer/scope.ts';
 import { checkFields, type FieldRules, type Rule } from '../checks/check-fields.ts';

@@ -1,10 +1,5 @@
-import {
-  type AttentionProblem,
-  type DropoutDesc,
-  type Fp8Scalars,
-  type HostArray,
-  operandTable,
-} from '@tilewise/core';
+import type { AttentionProblem, DropoutDesc, Fp8Scalars } from '@tilewise/core';
+import { type HostArray, operandTable } from '@tilewise/core/engine';
 import type { GpuContext } from '../runtime/context.ts';
 import type { CallResult, EagerCall } from '../runtime/eager-call.ts';
 import type { GpuTensor } from '../runtime/memory/gpu-tensor.ts';

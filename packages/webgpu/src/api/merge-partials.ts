@@ -1,15 +1,17 @@
 import {
-  checkDesc,
-  checkPartials,
   contiguousStrides,
   describeDense,
   type OperandDesc,
-  type OperandLayout,
-  operandLayout,
   type PartialAttention,
-  rowsFootprint,
   type TensorDesc,
 } from '@tilewise/core';
+import {
+  checkDesc,
+  checkPartials,
+  type OperandLayout,
+  operandLayout,
+  rowsFootprint,
+} from '@tilewise/core/engine';
 import { loadPartialKernel } from '../attention/kernels/forward/load-partial.ts';
 import { type MergedRows, mergeKernel } from '../attention/kernels/forward/merge.ts';
 import { partialVectors } from '../attention/kernels/forward/partials.ts';

@@ -1,20 +1,12 @@
 import {
   type AttentionProblem,
   type BackwardInputs,
-  callerShape,
-  contiguousDesc,
   contiguousStrides,
   type DType,
   type ForwardInputs,
   type GradientName,
-  type HostArray,
-  isHostArray,
-  normaliseBackwardCall,
-  normaliseCall,
-  numberAt,
   type OperandDesc,
   type Operands,
-  rowShape,
   type SdpaBackwardOptions,
   type SdpaGradients,
   type SdpaOptions,
@@ -22,6 +14,16 @@ import {
   type Shape,
   type Tensor,
 } from '@tilewise/core';
+import {
+  callerShape,
+  contiguousDesc,
+  type HostArray,
+  isHostArray,
+  normaliseBackwardCall,
+  normaliseCall,
+  numberAt,
+  rowShape,
+} from '@tilewise/core/engine';
 import { backwardAmaxes, forwardAmaxes } from '../attention/config/fp8-steps.ts';
 import { captureGradient, dropoutMaskOutput } from '../attention/config/tensor-names.ts';
 import { checkContext } from '../device/check-kind.ts';

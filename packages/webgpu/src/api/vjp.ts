@@ -1,17 +1,19 @@
 import {
-  callerShape,
-  checkDesc,
   type GradientName,
   InvalidArgumentError,
-  normaliseBackwardCall,
-  normaliseCall,
-  rowShape,
   type SdpaBackwardOptions,
   type SdpaGradients,
   type SdpaResult,
   type Tensor,
   type TensorDesc,
 } from '@tilewise/core';
+import {
+  callerShape,
+  checkDesc,
+  normaliseBackwardCall,
+  normaliseCall,
+  rowShape,
+} from '@tilewise/core/engine';
 import { checkContext } from '../device/check-kind.ts';
 import { demandSupport } from '../device/support.ts';
 import type { GpuContext } from '../runtime/context.ts';

@@ -1,11 +1,10 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
-  checkProblem,
-  contiguousDesc,
   InvalidArgumentError,
   isOverlapping,
 } from '@tilewise/core';
+import { checkProblem, contiguousDesc } from '@tilewise/core/engine';
 import { describeValue } from '@tilewise/philox/errors';
 import type { GpuContext } from '../runtime/context.ts';
 import type { Plan } from './plan/plan.ts';

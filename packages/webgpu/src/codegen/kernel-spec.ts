@@ -1,4 +1,4 @@
-import type { Footprint } from '@tilewise/core';
+import type { Footprint } from '@tilewise/core/engine';
 import { type BindingBudget, tensorsToGather, unlimitedBudget } from './binding-pressure.ts';
 import {
   declareParts,

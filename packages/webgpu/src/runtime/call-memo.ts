@@ -1,4 +1,4 @@
-import { CallTree } from '@tilewise/core';
+import { CallTree } from '@tilewise/core/engine';
 import type { CallTemplate, EagerCall } from './eager-call.ts';
 import { GpuTensor } from './memory/gpu-tensor.ts';
 

@@ -1,14 +1,13 @@
 import {
   bytesSpanned,
   elementCount,
-  type HostArray,
   InvalidArgumentError,
   isContiguous,
-  isHostArray,
   type Tensor,
   type TensorDesc,
   UnsupportedError,
 } from '@tilewise/core';
+import { type HostArray, isHostArray } from '@tilewise/core/engine';
 import type { ByteRange } from '../device/byte-range.ts';
 import { beginPass } from '../device/compute-pass.ts';
 import { noteFailure, submitWork, touch } from '../device/gpu-work.ts';

@@ -1,10 +1,5 @@
-import {
-  type AttentionProblem,
-  checkForwardProblem,
-  checkObject,
-  checkOneOf,
-  InvalidArgumentError,
-} from '@tilewise/core';
+import { type AttentionProblem, checkObject, checkOneOf, InvalidArgumentError } from '@tilewise/core';
+import { checkForwardProblem } from '@tilewise/core/engine';
 import { decodeSizes as tableDecodeSizes } from '../attention/kernels/forward/forward-shape.ts';
 import { hardwareDecodeTile, hardwareTiles } from '../attention/tiles/defaults/hardware-tiles.ts';
 import { nvidiaTiles } from '../attention/tiles/defaults/nvidia-tiles.ts';

@@ -1,11 +1,11 @@
 import {
   type AttentionProblem,
-  checkForwardProblem,
   checkObject,
   checkOneOf,
   describeValue,
   InvalidArgumentError,
 } from '@tilewise/core';
+import { checkForwardProblem } from '@tilewise/core/engine';
 import { modelledTile } from '../attention/tiles/defaults/default-tiles.ts';
 import type { TileRole } from '../attention/tiles/tile.ts';
 import { defaultSizes } from '../attention/tiles/tile-table.ts';

@@ -2,12 +2,12 @@ import {
   type AttentionProblem,
   type BackwardProblem,
   checkOptions,
-  checkProblem,
   describeValue,
   InvalidArgumentError,
   validate,
   validateBackward,
 } from '@tilewise/core';
+import { checkProblem } from '@tilewise/core/engine';
 import { forwardRole } from '../attention/kernels/forward/forward-shape.ts';
 import { isForward, type TileRole, tileRoles } from '../attention/tiles/tile.ts';
 import { checkContext } from '../device/check-kind.ts';

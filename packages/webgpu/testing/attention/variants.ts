@@ -4,11 +4,11 @@ import {
   type GradientName,
   normalise,
   normaliseBackward,
-  rowShape,
   type SdpaBackwardOptions,
   type SdpaOptions,
   Tensor,
 } from '@tilewise/core';
+import { rowShape } from '@tilewise/core/engine';
 import { add, ge, load, maskMod, mod, mul, scoreMod, tanh } from '@tilewise/core/expr';
 import { allTools } from '../../src/api/tools/all-tools.ts';
 import { backwardPlan } from '../../src/attention/plan/backward-plan.ts';

@@ -1,11 +1,5 @@
-import {
-  callerShape,
-  normalise,
-  normaliseBackward,
-  rowShape,
-  type SdpaBackwardOptions,
-  Tensor,
-} from '@tilewise/core';
+import { normalise, normaliseBackward, type SdpaBackwardOptions, Tensor } from '@tilewise/core';
+import { callerShape, rowShape } from '@tilewise/core/engine';
 import { modOf } from '@tilewise/core/expr';
 import { sdpa as exactSdpa, sdpaBackward as exactSdpaBackward } from '@tilewise/core/reference';
 import {

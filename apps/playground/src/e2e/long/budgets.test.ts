@@ -92,8 +92,8 @@ describe.each(chapters)('the chapter $id', ({ id }) => {
 });
 
 /**
- * The bytes of a start, and its time on a slow phone, from the shortest of three starts, because other work on
- * the machine can only lengthen them. The visitor's first actions do not wait for the editor proper, the
+ * The bytes of a start, and its time on a slow phone, from the shortest of three starts, because other work
+ * on the machine can only lengthen them. The visitor's first actions do not wait for the editor proper, the
  * demonstrations, or workers.
  */
 async function phoneStart(

@@ -105,8 +105,8 @@ export function referenceTime(site: Site): Promise<number> {
 /**
  * Starts the page at a place in its own browser context, with an empty cache and without network delays,
  * until the expression `ready` holds in it. Other work on this machine does not change the bytes or the
- * rounds, and hardly changes the processor time, which is counted per thread. Addresses that match `later` are
- * loaded after the start and do not count.
+ * rounds, and hardly changes the processor time, which is counted per thread. Addresses that match `later`
+ * are loaded after the start and do not count.
  */
 export function startCost(
   site: Site,

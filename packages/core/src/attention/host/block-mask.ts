@@ -1,5 +1,6 @@
 import type { Tensor } from '../../tensor/tensor.ts';
-import { type AttentionProblem, BLOCK_MASK_TILE, type Operands } from '../problem/problem.ts';
+import { BLOCK_MASK_TILE } from '../problem/limits.ts';
+import type { AttentionProblem, Operands } from '../problem/problem.ts';
 import { required } from './required.ts';
 
 /** Whether query i of head h in sequence b may see key j. */

@@ -1,5 +1,5 @@
 import { describeValue, InvalidArgumentError } from '../../errors.ts';
-import { maxHeads } from '../problem/problem.ts';
+import { maxHeads } from '../problem/limits.ts';
 
 /**
  * The standard ALiBi slopes of Press et al. 2022 ("Train Short, Test Long", §3). For head counts that are not

@@ -2,13 +2,8 @@ import { InvalidShapeError } from '../../errors.ts';
 import { checkTensor } from '../../tensor/checks/check-tensor.ts';
 import { contiguousStrides, type Shape, type Strides } from '../../tensor/shape.ts';
 import type { TensorDesc } from '../../tensor/tensor.ts';
-import {
-  type AttentionProblem,
-  BLOCK_MASK_TILE,
-  type BroadcastDesc,
-  type OperandDesc,
-  type SequenceStarts,
-} from './problem.ts';
+import { BLOCK_MASK_TILE } from './limits.ts';
+import type { AttentionProblem, BroadcastDesc, OperandDesc, SequenceStarts } from './problem.ts';
 
 /**
  * Describes a (B, H, S, D) tensor as an operand.

@@ -1,7 +1,8 @@
 import { sameShape } from '../../tensor/shape.ts';
 import { lengthsMissing } from '../options/sequences.ts';
 import { blockMaskShape } from '../problem/describe.ts';
-import { type AttentionProblem, maxExtent, maxHeads, type OperandDesc } from '../problem/problem.ts';
+import { maxExtent, maxHeads } from '../problem/limits.ts';
+import type { AttentionProblem, OperandDesc } from '../problem/problem.ts';
 import { fp8ForwardRules } from './fp8-rules.ts';
 import { checkForwardProblem } from './problem-schema.ts';
 import { argumentRule, checkRules, dtypeRule, type Rule, shapeRule, unless } from './rule.ts';

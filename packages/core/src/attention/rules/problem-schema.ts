@@ -4,8 +4,8 @@ import { blockScaleLayouts } from '../../mxfp8/block-scales.ts';
 import { dtypeTraits } from '../../tensor/dtype/dtype-traits.ts';
 import { fp8Format } from '../options/fp8.ts';
 import type { FormatP } from '../problem/fp8.ts';
+import { maxExtent } from '../problem/limits.ts';
 import type { AttentionProblem, BackwardProblem, DropoutDesc, Fp8Desc } from '../problem/problem.ts';
-import { maxExtent } from '../problem/problem.ts';
 
 /** Throws unless `value` has the form that the field `name` must have. */
 type Check = (name: string, value: unknown) => void;

@@ -1,11 +1,5 @@
-import {
-  contiguousStrides,
-  fp8AmaxNames,
-  fp8ScalarNames,
-  type HostArray,
-  Tensor,
-  type TensorDesc,
-} from '@tilewise/core';
+import { contiguousStrides, fp8ScalarNames, Tensor, type TensorDesc } from '@tilewise/core';
+import { fp8AmaxNames, type HostArray } from '@tilewise/core/engine';
 import { constant, eq, type NumericExpr, select } from '@tilewise/core/expr';
 import { coordinate, input, inputAt } from '@tilewise/core/primitive';
 import type { PrimitiveStep } from '../../ir/program/program.ts';

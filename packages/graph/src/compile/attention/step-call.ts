@@ -1,18 +1,15 @@
-import {
-  type AttentionProblem,
-  type BackwardInputs,
-  type BackwardProblem,
-  type DType,
-  type ForwardInputs,
-  fp8Readers,
-  normaliseBackwardCall,
-  normaliseCall,
-  type OptionReaders,
-  type OutputSelection,
-  type SdpaBackwardOptions,
-  type SdpaOptions,
-  type TensorDesc,
+import type {
+  AttentionProblem,
+  BackwardInputs,
+  BackwardProblem,
+  DType,
+  ForwardInputs,
+  OutputSelection,
+  SdpaBackwardOptions,
+  SdpaOptions,
+  TensorDesc,
 } from '@tilewise/core';
+import { fp8Readers, normaliseBackwardCall, normaliseCall, type OptionReaders } from '@tilewise/core/engine';
 import { checkedMod } from '@tilewise/core/expr';
 import {
   type AttentionCallStep,

@@ -1,15 +1,14 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
-  callerShape,
   contiguousStrides,
   type DType,
   isContiguous,
   type OperandDesc,
-  rowShape,
   type Shape,
   type TensorDesc,
 } from '@tilewise/core';
+import { callerShape, rowShape } from '@tilewise/core/engine';
 import type { AttentionStep } from '../../ir/program/attention-step.ts';
 import { resultsOf } from './step-call.ts';
 

@@ -1,13 +1,12 @@
 import {
   type Alignment,
-  bandOf,
   type DropoutSchemeName,
   InvalidArgumentError,
   nearestName,
-  normaliseCall,
   type TensorDesc,
   type Window,
 } from '@tilewise/core';
+import { bandOf, normaliseCall } from '@tilewise/core/engine';
 import { checkNames } from '../../ir/check-names.ts';
 import { storageDesc } from '../../ir/tensor/storage.ts';
 import { call, traceOf } from './operation-call.ts';

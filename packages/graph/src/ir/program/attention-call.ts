@@ -1,12 +1,5 @@
-import {
-  type DropoutSchemeName,
-  fp8OperandTable,
-  type GradientName,
-  type OperandForm,
-  type OperandRow,
-  operandTable,
-  type SdpaOptions,
-} from '@tilewise/core';
+import type { DropoutSchemeName, GradientName, SdpaOptions } from '@tilewise/core';
+import { fp8OperandTable, type OperandForm, type OperandRow, operandTable } from '@tilewise/core/engine';
 import type { Expr } from '@tilewise/core/expr';
 
 /** A direction of attention. */

@@ -1,4 +1,5 @@
-import { contiguousStrides, isContiguous, reshapedStrides, type TensorDesc } from '@tilewise/core';
+import { contiguousStrides, isContiguous, type TensorDesc } from '@tilewise/core';
+import { reshapedStrides } from '@tilewise/core/engine';
 import { input, type Primitive, reduced } from '@tilewise/core/primitive';
 import { keptShape } from '../tensor/shape.ts';
 import { exprType } from './expr.ts';

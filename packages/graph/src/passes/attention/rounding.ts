@@ -1,4 +1,5 @@
-import { type FormatP, formatPRange } from '@tilewise/core';
+import type { FormatP } from '@tilewise/core';
+import { formatPRange } from '@tilewise/core/engine';
 import type { GraphNode } from '../../ir/node.ts';
 import type { StepRounding } from '../../ir/program/attention-step.ts';
 import { numbersOf } from '../../ir/schema/attribute.ts';

@@ -1,15 +1,13 @@
 import {
   type AttentionProblem,
   type BackwardProblem,
-  contiguousDesc,
   describeDense,
   dtypeInfo,
-  type HostArray,
-  isHostArray,
   type OperandDesc,
   Tensor,
   type TensorDesc,
 } from '@tilewise/core';
+import { contiguousDesc, type HostArray, isHostArray } from '@tilewise/core/engine';
 import type { PrepareAttention, PreparedAttention, TensorEngine } from '@tilewise/core/primitive';
 import { fp8ListOf } from '../../compile/attention/fp8-list.ts';
 import type { Numbers } from '../../compile/attention/options.ts';

@@ -1,12 +1,5 @@
-import {
-  checkNoOverlap,
-  checkShape,
-  dtypeTraits,
-  InvalidArgumentError,
-  InvalidDTypeError,
-  type OperandDesc,
-  operandTable,
-} from '@tilewise/core';
+import { InvalidArgumentError, InvalidDTypeError, type OperandDesc } from '@tilewise/core';
+import { checkNoOverlap, checkShape, dtypeTraits, operandTable } from '@tilewise/core/engine';
 import { checkOptions, describeValue } from '@tilewise/philox/errors';
 import type { CallNumbers, EncodeOptions, PlanOptions } from './plan.ts';
 import { wordsOf } from './uint64.ts';

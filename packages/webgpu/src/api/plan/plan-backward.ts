@@ -1,10 +1,5 @@
-import {
-  type AttentionProblem,
-  type BackwardProblem,
-  checkProblem,
-  type Support,
-  validateBackward,
-} from '@tilewise/core';
+import { type AttentionProblem, type BackwardProblem, type Support, validateBackward } from '@tilewise/core';
+import { checkProblem } from '@tilewise/core/engine';
 import { checkOptions } from '@tilewise/philox/errors';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { PlanOn } from '../../attention/plan/attention-plan.ts';

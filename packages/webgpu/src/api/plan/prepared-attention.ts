@@ -1,4 +1,5 @@
-import { type AttentionProblem, type BackwardProblem, checkProblem } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem } from '@tilewise/core';
+import { checkProblem } from '@tilewise/core/engine';
 import type { PreparedAttention } from '@tilewise/core/primitive';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import type { GpuContext } from '../../runtime/context.ts';

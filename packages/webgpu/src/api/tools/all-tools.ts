@@ -1,4 +1,5 @@
-import { dataChecks, nearestName } from '@tilewise/core';
+import { nearestName } from '@tilewise/core';
+import { dataChecks } from '@tilewise/core/engine';
 import { exprTools } from '@tilewise/core/expr';
 import { dropoutTools } from '../../attention/dropout/dropout-tools.ts';
 import { fp8Tools } from '../../attention/fp8/fp8.ts';

@@ -1,11 +1,5 @@
-import {
-  type Fp8Scalars,
-  fp8ScalarNames,
-  type HostArray,
-  InvalidArgumentError,
-  isHostArray,
-  numberAt,
-} from '@tilewise/core';
+import { type Fp8Scalars, fp8ScalarNames, InvalidArgumentError } from '@tilewise/core';
+import { type HostArray, isHostArray, numberAt } from '@tilewise/core/engine';
 import { type AmaxName, amaxIndex, amaxNames, fp8ListLength } from '../../attention/config/fp8-steps.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';
 import type { GpuContext } from '../../runtime/context.ts';

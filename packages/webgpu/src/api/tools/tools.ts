@@ -1,12 +1,11 @@
 import {
   type AttentionProblem,
-  dtypeTraits,
   type GradientName,
   InvalidArgumentError,
-  type OptionReaders,
   type SdpaOptions,
   type TensorDesc,
 } from '@tilewise/core';
+import { dtypeTraits, type OptionReaders } from '@tilewise/core/engine';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { KernelTools } from '../../attention/config/kernel-config.ts';
 import { namesOf } from '../../codegen/text.ts';

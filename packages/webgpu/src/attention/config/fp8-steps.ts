@@ -3,10 +3,9 @@ import {
   type BackwardAmaxName,
   type BackwardProblem,
   type ForwardAmaxName,
-  type Fp8StepName,
-  fp8AmaxNames,
   fp8ScalarNames,
 } from '@tilewise/core';
+import { type Fp8StepName, fp8AmaxNames } from '@tilewise/core/engine';
 import type { ShaderPart } from '../../codegen/shader-part.ts';
 
 export type AmaxName = ForwardAmaxName | BackwardAmaxName;

@@ -1,4 +1,5 @@
-import type { AttentionProblem, BackwardProblem, Fp8Readers, OperandDesc, OperandRow } from '@tilewise/core';
+import type { AttentionProblem, BackwardProblem, OperandDesc } from '@tilewise/core';
+import type { Fp8Readers, OperandRow } from '@tilewise/core/engine';
 import type { InSegments } from '../../codegen/binding-limits/segments.ts';
 import type { BindingBudget } from '../../codegen/binding-pressure.ts';
 import type { KernelSpec } from '../../codegen/kernel-spec.ts';

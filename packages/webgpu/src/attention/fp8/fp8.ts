@@ -1,12 +1,5 @@
-import {
-  type AttentionProblem,
-  type Fp8ScalarName,
-  type Fp8StepName,
-  formatPRange,
-  fp8Readers,
-  fp8ScalarNames,
-  fp8Steps,
-} from '@tilewise/core';
+import { type AttentionProblem, type Fp8ScalarName, fp8ScalarNames } from '@tilewise/core';
+import { type Fp8StepName, formatPRange, fp8Readers, fp8Steps } from '@tilewise/core/engine';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { wordTensor } from '../../codegen/formats/tensor-binding.ts';

@@ -2,15 +2,17 @@ import {
   type AttentionProblem,
   type BlockScaleLayout,
   blockScaleShape,
-  checkDesc,
   describeDense,
   elementCount,
+  type OperandDesc,
+} from '@tilewise/core';
+import {
+  checkDesc,
   type Mxfp8OperandName,
   mxfp8Operands,
   mxfp8OperandTable,
   mxfp8Shape,
-  type OperandDesc,
-} from '@tilewise/core';
+} from '@tilewise/core/engine';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';
 import {
   invocationIndex,

@@ -1,4 +1,5 @@
-import { type OperandDesc, type SequenceStarts, sideOf as sides } from '@tilewise/core';
+import type { OperandDesc, SequenceStarts } from '@tilewise/core';
+import { sideOf as sides } from '@tilewise/core/engine';
 import { arrayElement, storageFormat } from '../../codegen/formats/storage-format.ts';
 import { floatWriter, readBinding } from '../../codegen/formats/tensor-binding.ts';
 import { type ShaderPart, u32Uniforms } from '../../codegen/shader-part.ts';

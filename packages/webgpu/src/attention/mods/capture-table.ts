@@ -1,4 +1,5 @@
-import { type BackwardProblem, dtypeTraits, elementCount, type TensorDesc } from '@tilewise/core';
+import { type BackwardProblem, elementCount, type TensorDesc } from '@tilewise/core';
+import { dtypeTraits } from '@tilewise/core/engine';
 import { type Tile, tileSize } from '../tiles/tile.ts';
 
 /** The gradient of a captured tensor, as a part of a table. */

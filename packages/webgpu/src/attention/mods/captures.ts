@@ -1,4 +1,5 @@
-import { type DType, dtypeTraits, type TensorDesc } from '@tilewise/core';
+import type { DType, TensorDesc } from '@tilewise/core';
+import { dtypeTraits } from '@tilewise/core/engine';
 import { isNegativeInfinity, lowest } from '../../codegen/formats/float-bits.ts';
 import { storageFormat } from '../../codegen/formats/storage-format.ts';
 import { readBinding } from '../../codegen/formats/tensor-binding.ts';

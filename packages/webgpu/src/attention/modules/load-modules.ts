@@ -1,4 +1,5 @@
-import { type OptionReaders, TilewiseError } from '@tilewise/core';
+import { TilewiseError } from '@tilewise/core';
+import type { OptionReaders } from '@tilewise/core/engine';
 import type { ExprTools } from '@tilewise/core/expr';
 import type { InSegments } from '../../codegen/binding-limits/segments.ts';
 import type { DropoutTools, SplitKvTools } from '../config/kernel-config.ts';

@@ -1,4 +1,4 @@
-import { type DataChecks, dataChecks } from '@tilewise/core';
+import { type DataChecks, dataChecks } from '@tilewise/core/engine';
 import { type PagePart, pagePart } from '../layout/pages.ts';
 
 /** The code for sequences of different lengths. */

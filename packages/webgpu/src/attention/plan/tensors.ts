@@ -1,14 +1,11 @@
+import { type AttentionProblem, type BackwardProblem, elementCount, elementsSpanned } from '@tilewise/core';
 import {
-  type AttentionProblem,
-  type BackwardProblem,
-  elementCount,
-  elementsSpanned,
   type Footprint,
   type OperandLayout,
   operandLayouts,
   rowShape,
   rowsFootprint,
-} from '@tilewise/core';
+} from '@tilewise/core/engine';
 import type { TensorSizes } from '../../codegen/kernel-spec.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import { fp8ListLength } from '../config/fp8-steps.ts';

@@ -1,4 +1,4 @@
-import { BLOCK_MASK_TILE } from '@tilewise/core';
+import { BLOCK_MASK_TILE } from '@tilewise/core/engine';
 import { readElement } from '../../codegen/shader-part.ts';
 import { broadcastPart } from '../layout/broadcast.ts';
 import { type Tile, tileSize } from '../tiles/tile.ts';

@@ -1,4 +1,4 @@
-import type { Footprint } from '@tilewise/core';
+import type { Footprint } from '@tilewise/core/engine';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KernelGrid, KernelSpec } from '../kernel-spec.ts';

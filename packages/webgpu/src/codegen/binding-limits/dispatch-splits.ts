@@ -1,4 +1,4 @@
-import type { Footprint } from '@tilewise/core';
+import type { Footprint } from '@tilewise/core/engine';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import type { KernelGrid, KernelSpec, TensorSizes } from '../kernel-spec.ts';
 import { type StorageBinding, tensorOf } from '../shader-part.ts';

@@ -1,4 +1,4 @@
-import type { FloatLayout } from '@tilewise/core';
+import type { FloatLayout } from '@tilewise/core/engine';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 
 /**

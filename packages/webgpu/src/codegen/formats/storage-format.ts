@@ -1,10 +1,5 @@
-import {
-  type DType,
-  type FloatLayout,
-  float8e4m3Layout,
-  float8e5m2Layout,
-  float16Layout,
-} from '@tilewise/core';
+import type { DType } from '@tilewise/core';
+import { type FloatLayout, float8e4m3Layout, float8e5m2Layout, float16Layout } from '@tilewise/core/engine';
 import type { WgslPiece } from '@tilewise/philox/wgsl';
 import { byteAt, packBytes, splitBytes } from './bytes.ts';
 import { encodeBf16 } from './float-bits.ts';

@@ -1,4 +1,5 @@
-import type { Footprint, Shape, Strides, TensorDesc } from '@tilewise/core';
+import type { Shape, Strides, TensorDesc } from '@tilewise/core';
+import type { Footprint } from '@tilewise/core/engine';
 import type { KernelGrid } from '../../codegen/kernel-spec.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { elementCount, type Footprint } from '@tilewise/core';
+import { elementCount } from '@tilewise/core';
+import type { Footprint } from '@tilewise/core/engine';
 import type { MatMulPrimitive } from '@tilewise/core/primitive';
 import type { PrimitiveKernels, PrimitiveTensors } from '../access/primitive-tensors.ts';
 import type { Matrix } from './operands/matrix.ts';

@@ -1,10 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import {
   bytesSpanned,
-  checkDesc,
-  copiedDesc,
   type DType,
-  type HostArray,
   InvalidArgumentError,
   type Shape,
   type Strides,
@@ -13,6 +10,7 @@ import {
   type TensorDesc,
   type TilewiseError,
 } from '@tilewise/core';
+import { checkDesc, copiedDesc, type HostArray } from '@tilewise/core/engine';
 import { BufferPool, type MemoryUse } from '../../device/buffer-pool.ts';
 import type { Capabilities } from '../../device/capabilities/capabilities.ts';
 import { checkKind } from '../../device/check-kind.ts';

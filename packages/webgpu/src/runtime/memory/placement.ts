@@ -1,6 +1,4 @@
 import {
-  checkDesc,
-  copiedDesc,
   dtypeInfo,
   InvalidArgumentError,
   type PartialDesc,
@@ -8,6 +6,7 @@ import {
   type Strides,
   type TensorDesc,
 } from '@tilewise/core';
+import { checkDesc, copiedDesc } from '@tilewise/core/engine';
 import { checkOptions, describeValue } from '@tilewise/philox/errors';
 import { checkKind } from '../../device/check-kind.ts';
 import { bufferUsage } from '../../device/webgpu-flags.ts';

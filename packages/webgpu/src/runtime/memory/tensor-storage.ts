@@ -1,15 +1,11 @@
 import {
   bytesSpanned,
-  checkDesc,
-  checkStorage,
-  copiedDesc,
   dtypeInfo,
-  dtypeTraits,
-  type HostArray,
   InvalidArgumentError,
   InvalidShapeError,
   type TensorDesc,
 } from '@tilewise/core';
+import { checkDesc, checkStorage, copiedDesc, dtypeTraits, type HostArray } from '@tilewise/core/engine';
 import type { ByteRange } from '../../device/byte-range.ts';
 import { checkKind } from '../../device/check-kind.ts';
 

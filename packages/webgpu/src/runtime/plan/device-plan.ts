@@ -1,4 +1,5 @@
-import { type OptionReaders, UnsupportedError } from '@tilewise/core';
+import { UnsupportedError } from '@tilewise/core';
+import type { OptionReaders } from '@tilewise/core/engine';
 import { checkObject } from '@tilewise/philox/errors';
 import {
   type BindingLimit,

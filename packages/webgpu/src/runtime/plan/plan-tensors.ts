@@ -1,4 +1,5 @@
-import { checkLayout, InvalidArgumentError, InvalidShapeError, type OperandLayout } from '@tilewise/core';
+import { InvalidArgumentError, InvalidShapeError } from '@tilewise/core';
+import { checkLayout, type OperandLayout } from '@tilewise/core/engine';
 import { describeValue } from '@tilewise/philox/errors';
 import { isInWorkspace } from '../../codegen/shader-part.ts';
 import { checkKind } from '../../device/check-kind.ts';

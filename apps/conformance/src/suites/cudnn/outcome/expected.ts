@@ -1,5 +1,5 @@
 import { normalise, type SdpaOptions, Tensor } from '@tilewise/core';
-import { createProblemDropout, createVisibility } from '@tilewise/core/engine';
+import { createProblemDropout, createVisibility } from '@tilewise/core/host';
 import { type ForwardFloat64, sdpaBackwardFloat64, sdpaFloat64 } from '@tilewise/core/reference';
 import type { Call } from '../tensors/call.ts';
 import { type Fp8Numbers, fp8Scale } from '../tensors/fp8.ts';

@@ -8,10 +8,10 @@ import {
   normaliseBackward,
   type OperandDesc,
   type RaggedName,
-  rowShape,
   type SdpaBackwardOptions,
   Tensor,
 } from '@tilewise/core';
+import { rowShape } from '@tilewise/core/engine';
 import { type BufferSlice, type GpuContext, type Plan, planSdpa, planSdpaBackward } from '@tilewise/webgpu';
 import type { Concrete } from '../concrete/concrete.ts';
 import type { StrideName } from '../format/case-format.ts';

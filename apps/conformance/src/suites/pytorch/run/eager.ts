@@ -8,7 +8,7 @@ import {
   type SdpaOptions,
   type Tensor,
 } from '@tilewise/core';
-import { createProblemDropout, createScoreChain, createVisibility } from '@tilewise/core/engine';
+import { createProblemDropout, createScoreChain, createVisibility } from '@tilewise/core/host';
 
 /** q, k, v and dO, contiguous (B, H, S, D). */
 export interface EagerInputs {

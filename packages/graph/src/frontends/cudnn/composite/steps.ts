@@ -1,4 +1,5 @@
-import { type Fp8ScalarName, type Fp8StepName, type fp8AmaxNames, fp8Steps } from '@tilewise/core';
+import type { Fp8ScalarName } from '@tilewise/core';
+import { type Fp8StepName, type fp8AmaxNames, fp8Steps } from '@tilewise/core/engine';
 import type { GraphDType } from '../../../ir/tensor/dtype.ts';
 import type { LogicalTensor } from '../../../ir/tensor/logical-tensor.ts';
 import type { OpWriter } from '../op-writer.ts';

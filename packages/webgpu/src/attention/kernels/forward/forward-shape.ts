@@ -1,4 +1,5 @@
-import { type AttentionProblem, elementCount, rowShape } from '@tilewise/core';
+import { type AttentionProblem, elementCount } from '@tilewise/core';
+import { rowShape } from '@tilewise/core/engine';
 import { guaranteedCapabilities } from '../../../device/capabilities/capabilities.ts';
 import { type Tile, tileSize } from '../../tiles/tile.ts';
 import { chosenTile, type TileTarget } from '../../tiles/tile-choice.ts';

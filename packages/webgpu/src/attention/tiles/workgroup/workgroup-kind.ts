@@ -11,23 +11,27 @@ import { unrolling } from './variants/unrolling.ts';
 import { wholeChunks } from './variants/whole-chunks.ts';
 import type { WorkgroupTileShape } from './workgroup-tile.ts';
 
-const types: readonly unknown[] = ['f16', 'f32'];
-const reductions: readonly unknown[] = ['workgroup', 'subgroup'];
+/** The values of the fields that choose variants. */
+const variantValues = {
+  arithmetic: ['f16', 'f32'],
+  prefetch: [true, false],
+  unrolled: [true, false],
+  rowReduction: ['workgroup', 'subgroup'],
+} satisfies { readonly [field in keyof WorkgroupTileShape]?: readonly WorkgroupTileShape[field][] };
 
 /** Tiles in workgroup memory, with the code of all their variants. */
 export const workgroupKind: TileKind<WorkgroupTileShape, Tile> = {
   name: 'workgroup',
   fields: [
-    ...['kind', 'tx', 'ty', 'rows', 'cols', 'headDimChunk', 'stagingDType'],
-    ...['arithmetic', 'prefetch', 'unrolled', 'rowReduction', 'subgroupSize'],
+    ...['kind', 'tx', 'ty', 'rows', 'cols', 'headDimChunk', 'stagingDType', 'subgroupSize'],
+    ...Object.keys(variantValues),
   ],
   brokenRule(shape) {
-    const { arithmetic = 'f32', prefetch = false, unrolled = false, rowReduction = 'workgroup' } = shape;
-    if (!types.includes(arithmetic)) return `must have arithmetic f16 or f32, got ${arithmetic}`;
-    if (typeof prefetch !== 'boolean') return `must have prefetch true or false, got ${prefetch}`;
-    if (typeof unrolled !== 'boolean') return `must have unrolled true or false, got ${unrolled}`;
-    if (!reductions.includes(rowReduction))
-      return `must have rowReduction 'workgroup' or 'subgroup', got ${rowReduction}`;
+    for (const [field, values] of Object.entries<readonly unknown[]>(variantValues)) {
+      const value = shape[field as keyof typeof variantValues];
+      if (value !== undefined && !values.includes(value))
+        return `must have ${field} ${values.join(' or ')}, got ${value}`;
+    }
     const { subgroupSize = 1 } = shape;
     if (!isCount(subgroupSize) || !isPowerOfTwo(subgroupSize))
       return `must have a subgroupSize that is a power of two, got ${subgroupSize}`;

@@ -1,0 +1,11 @@
+export type { Addressing, PlacementLists } from '../attention/host/addressing.ts';
+export { createAddressing, placementLists } from '../attention/host/addressing.ts';
+export type { PairPredicate } from '../attention/host/block-mask.ts';
+export type { KeyRanges, PositionRange } from '../attention/host/key-ranges.ts';
+export { createLengths, type SequenceSide } from '../attention/host/sequences.ts';
+export type { Visibility, VisibilityOperands } from '../attention/host/visibility.ts';
+export { createVisibility } from '../attention/host/visibility.ts';
+export { type HostAttention, hostEngine } from '../primitive/host/host-engine.ts';
+export { createProblemDropout, type ProblemDropout } from '../score/dropout.ts';
+export { createScoreChain, type ScoreChain } from '../score/score-chain.ts';
+export type { CaptureDerivative } from '../score/score-mod.ts';
