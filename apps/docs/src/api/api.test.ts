@@ -25,6 +25,18 @@ test('an export without documentation is named', () => {
   expect(undocumented([{ path: '@tilewise/x', exports: [bare] }])).toEqual(['@tilewise/x f']);
 });
 
+test('every function and constant on a page can be imported', async () => {
+  const values = new Set(['function', 'constant', 'namespace']);
+  const missing = await Promise.all(
+    api.map(async ({ path, exports }) => {
+      const module: object = await import(/* @vite-ignore */ path);
+      const absent = exports.filter(({ name, kind }) => values.has(kind) && !(name in module));
+      return absent.map(({ name }) => `${path} ${name}`);
+    }),
+  );
+  expect(missing.flat()).toEqual([]);
+});
+
 test('every link of a doc comment leads to an export', () => {
   const names = new Set(api.flatMap(({ exports }) => exports.map(({ name }) => name)));
   const dead = api.flatMap(({ path, exports }) =>

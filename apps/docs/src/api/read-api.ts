@@ -51,7 +51,8 @@ export function readApi(): ApiModule[] {
     const source = program.getSourceFile(file);
     const module = source && checker.getSymbolAtLocation(source);
     if (!module) throw new Error(`${path}: ${file} is missing or exports nothing; build the packages first`);
-    return { path, symbols: checker.getExportsOfModule(module) };
+    const hidden = valuesOfTypeStars(checker, source);
+    return { path, symbols: checker.getExportsOfModule(module).filter(symbol => !hidden.has(symbol)) };
   });
   const places = new Map<ts.Symbol, ApiReference[]>();
   for (const { path, symbols } of modules) {
@@ -67,6 +68,21 @@ export function readApi(): ApiModule[] {
       .sort((a, b) => a.name.localeCompare(b.name));
     return { path, exports };
   });
+}
+
+/**
+ * The functions and constants of modules that a file exports by `export type *`, so that nobody can import
+ * them.
+ */
+function valuesOfTypeStars(checker: ts.TypeChecker, source: ts.SourceFile): ReadonlySet<ts.Symbol> {
+  const stars = source.statements
+    .filter(ts.isExportDeclaration)
+    .filter(({ isTypeOnly, exportClause }) => isTypeOnly && !exportClause);
+  const exports = stars.flatMap(({ moduleSpecifier }) => {
+    const module = moduleSpecifier && checker.getSymbolAtLocation(moduleSpecifier);
+    return module ? checker.getExportsOfModule(module) : [];
+  });
+  return new Set(exports.filter(({ flags }) => flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Variable)));
 }
 
 /** The symbol that an export stands for. */
