@@ -355,32 +355,34 @@ fn main(
       }
       workgroupBarrier();
       if (atomicLoad(&non_finite) == 0u) {
-        for (var k = 0u; k < 32u; k++) {
-          let w = weights[k0 + k][ty];
+        for (var row = k0; row < k0 + 32u; row++) {
+          let k = row - k0;
+          let w0 = weights[k0 + k][ty];
           let x0 = staged[k * 2u + 0u][tx];
           let x1 = staged[k * 2u + 1u][tx];
-          acc0_0 += w[0] * x0;
-          acc0_1 += w[0] * x1;
-          acc1_0 += w[1] * x0;
-          acc1_1 += w[1] * x1;
-          acc2_0 += w[2] * x0;
-          acc2_1 += w[2] * x1;
-          acc3_0 += w[3] * x0;
-          acc3_1 += w[3] * x1;
+          acc0_0 += w0[0] * x0;
+          acc0_1 += w0[0] * x1;
+          acc1_0 += w0[1] * x0;
+          acc1_1 += w0[1] * x1;
+          acc2_0 += w0[2] * x0;
+          acc2_1 += w0[2] * x1;
+          acc3_0 += w0[3] * x0;
+          acc3_1 += w0[3] * x1;
         }
       } else {
-        for (var k = 0u; k < 32u; k++) {
-          let w = weights[k0 + k][ty];
+        for (var row = k0; row < k0 + 32u; row++) {
+          let k = row - k0;
+          let w0 = weights[k0 + k][ty];
           let x0 = staged[k * 2u + 0u][tx];
           let x1 = staged[k * 2u + 1u][tx];
-          acc0_0 += weighted(w[0], x0);
-          acc0_1 += weighted(w[0], x1);
-          acc1_0 += weighted(w[1], x0);
-          acc1_1 += weighted(w[1], x1);
-          acc2_0 += weighted(w[2], x0);
-          acc2_1 += weighted(w[2], x1);
-          acc3_0 += weighted(w[3], x0);
-          acc3_1 += weighted(w[3], x1);
+          acc0_0 += weighted(w0[0], x0);
+          acc0_1 += weighted(w0[0], x1);
+          acc1_0 += weighted(w0[1], x0);
+          acc1_1 += weighted(w0[1], x1);
+          acc2_0 += weighted(w0[2], x0);
+          acc2_1 += weighted(w0[2], x1);
+          acc3_0 += weighted(w0[3], x0);
+          acc3_1 += weighted(w0[3], x1);
         }
       }
     }

@@ -381,8 +381,8 @@ fn main(
     row_partial[0u + ty * 8u + tx] = vec4f(max(m0, largest(scored_vectors[0])), max(m1, largest(scored_vectors[1])), max(m2, largest(scored_vectors[2])), max(m3, largest(scored_vectors[3])));
     workgroupBarrier();
     var m_new = vec4f(-0x1.fffffep+127f);
-    for (var x = 0u; x < 8u; x++) {
-      m_new = max(m_new, row_partial[0u + ty * 8u + x]);
+    for (var x = ty * 8u; x < (ty + 1u) * 8u; x++) {
+      m_new = max(m_new, row_partial[0u + x]);
     }
     let m_new0 = m_new[0];
     let m_new1 = m_new[1];
@@ -438,32 +438,34 @@ fn main(
       }
       workgroupBarrier();
       if (atomicLoad(&non_finite) == 0u) {
-        for (var k = 0u; k < 32u; k++) {
-          let w = weights[k0 + k][ty];
+        for (var row = k0; row < k0 + 32u; row++) {
+          let k = row - k0;
+          let w0 = weights[k0 + k][ty];
           let x0 = staged[k * 2u + 0u][tx];
           let x1 = staged[k * 2u + 1u][tx];
-          acc0_0 += w[0] * x0;
-          acc0_1 += w[0] * x1;
-          acc1_0 += w[1] * x0;
-          acc1_1 += w[1] * x1;
-          acc2_0 += w[2] * x0;
-          acc2_1 += w[2] * x1;
-          acc3_0 += w[3] * x0;
-          acc3_1 += w[3] * x1;
+          acc0_0 += w0[0] * x0;
+          acc0_1 += w0[0] * x1;
+          acc1_0 += w0[1] * x0;
+          acc1_1 += w0[1] * x1;
+          acc2_0 += w0[2] * x0;
+          acc2_1 += w0[2] * x1;
+          acc3_0 += w0[3] * x0;
+          acc3_1 += w0[3] * x1;
         }
       } else {
-        for (var k = 0u; k < 32u; k++) {
-          let w = weights[k0 + k][ty];
+        for (var row = k0; row < k0 + 32u; row++) {
+          let k = row - k0;
+          let w0 = weights[k0 + k][ty];
           let x0 = staged[k * 2u + 0u][tx];
           let x1 = staged[k * 2u + 1u][tx];
-          acc0_0 += weighted(w[0], x0);
-          acc0_1 += weighted(w[0], x1);
-          acc1_0 += weighted(w[1], x0);
-          acc1_1 += weighted(w[1], x1);
-          acc2_0 += weighted(w[2], x0);
-          acc2_1 += weighted(w[2], x1);
-          acc3_0 += weighted(w[3], x0);
-          acc3_1 += weighted(w[3], x1);
+          acc0_0 += weighted(w0[0], x0);
+          acc0_1 += weighted(w0[0], x1);
+          acc1_0 += weighted(w0[1], x0);
+          acc1_1 += weighted(w0[1], x1);
+          acc2_0 += weighted(w0[2], x0);
+          acc2_1 += weighted(w0[2], x1);
+          acc3_0 += weighted(w0[3], x0);
+          acc3_1 += weighted(w0[3], x1);
         }
       }
     }
@@ -474,8 +476,8 @@ fn main(
   row_partial[0u + ty * 8u + tx] = vec4f(l0, l1, l2, l3);
   workgroupBarrier();
   var sum = vec4f(0.0);
-  for (var x = 0u; x < 8u; x++) {
-    sum = sum + row_partial[0u + ty * 8u + x];
+  for (var x = ty * 8u; x < (ty + 1u) * 8u; x++) {
+    sum = sum + row_partial[0u + x];
   }
   let sum0 = sum[0];
   let sum1 = sum[1];

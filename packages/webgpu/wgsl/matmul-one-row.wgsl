@@ -115,7 +115,8 @@ fn main(
     }
     workgroupBarrier();
   }
+  c0 = partials[lane];
   if (slice == 0u && m0 + 0u < P.M) {
-    y0_store4(c_at, m0 + 0u, x, partials[lane]);
+    y0_store4(c_at, m0 + 0u, x, c0);
   }
 }

@@ -43,9 +43,6 @@ var<workgroup> hits: atomic<u32>;`,
     body: `  let first_row = group / P.tiles * ${tileRows}u;
   let rows_here = min(${tileRows}u, P.rows - first_row);
   let column = group % P.tiles * ${lanes}u + lane;
-  for (var row = 0u; row < ${tileRows}u; row++) {
-    sums[row * ${lanes}u + lane] = 0.0;
-  }
   for (var first = 0u; first < P.count; first += ${lanes}u) {
     var own = 0xffffffffu;
     if (first + lane < P.count) {

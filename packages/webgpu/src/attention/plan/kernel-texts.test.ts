@@ -134,3 +134,12 @@ test('kernels on workgroup tiles call the stages of scores in one place', () => 
     ['attention dbias', 1, 1],
   ]);
 });
+
+test('no loop that reads workgroup memory has constant ends, which would have compilers unroll it', () => {
+  const memory = /(staged|weights|row_partial)\[/;
+  const unrollable = /for \(var (\w+) = \d+u; \1 < \d+u; \1\+\+\) \{([^{}]*)\}/g;
+  for (const { name, wgsl } of [...kernelsOf({}), ...kernelsOf(decode)]) {
+    const found = [...wgsl.matchAll(unrollable)].filter(([, , body]) => memory.test(body));
+    expect(found.map(([text]) => `${name}: ${text}`)).toEqual([]);
+  }
+});

@@ -17,20 +17,24 @@ export const workgroupRowReduction: TileRowReduction = {
 
 const partials = ({ tx, ty, rows }: LaneGrid): number => (tx * ty * rows) / 4;
 
-/** Each lane of a row combines the numbers of all lanes of the row, in the same order. */
+/**
+ * Each lane of a row combines the numbers of all lanes of the row, in the same order. The loop has no
+ * constant ends, so that compilers do not unroll it: lavapipe's takes a time that grows with the square of
+ * the number of reads.
+ */
 export function reduceInMemory(
   { tx, ty, rows }: LaneGrid,
   { name, own, join, identity, afterBarrier }: RowReduction,
 ): string {
   if (tx === 1) return repeat(rows, r => `let ${name}${r} = ${own(r)};`);
   const joined = (m: number): string => (m === 0 ? name : `${name}_${m}`);
-  const at = (m: number, x: string): string => `row_partial[${m * tx * ty}u + ty * ${tx}u + ${x}]`;
+  const at = (m: number, x: string): string => `row_partial[${m * tx * ty}u + ${x}]`;
   const each = (text: (m: number) => string): string => repeat(rows / 4, text);
   return `${afterBarrier ? '' : 'workgroupBarrier();'}
-    ${each(m => `${at(m, 'tx')} = vec4f(${repeat(4, r => own(4 * m + r), ', ')});`)}
+    ${each(m => `${at(m, `ty * ${tx}u + tx`)} = vec4f(${repeat(4, r => own(4 * m + r), ', ')});`)}
     workgroupBarrier();
     ${each(m => `var ${joined(m)} = vec4f(${identity});`)}
-    for (var x = 0u; x < ${tx}u; x++) {
+    for (var x = ty * ${tx}u; x < (ty + 1u) * ${tx}u; x++) {
       ${each(m => `${joined(m)} = ${join(joined(m), at(m, 'x'))};`)}
     }
     ${each(m => repeat(4, r => `let ${name}${4 * m + r} = ${joined(m)}[${r}];`))}`;

@@ -16,11 +16,12 @@ const maxRows = 8;
  * The largest number of rows of a product, the blocks of four columns of a workgroup, and the most lanes that
  * share the sum of a block. On a GPU, these lanes read whole cache lines of either layout of B, and tiles of
  * other forms would leave most cores idle. On a CPU, a workgroup has as many lanes as lavapipe has in a
- * vector of floats.
+ * vector of floats, and each lane computes whole sums: adding up the sums of several lanes would be most of
+ * the kernel's text.
  */
 const shapes = {
   gpu: { few: fewRows, columns: 8, slices: 32 },
-  cpu: { few: 8, columns: 2, slices: 4 },
+  cpu: { few: 8, columns: 8, slices: 1 },
 } as const;
 
 /**
@@ -59,7 +60,7 @@ function gemvTile({ rows, columns, slices }: GemvShape): MatMulTile {
   const lanes = columns * slices;
   return {
     ...{ lanes, M: rows, N: 4 * columns, depth: 4 * slices },
-    parts: [{ code: `var<workgroup> partials: array<vec4f, ${lanes}>;` }],
+    parts: slices > 1 ? [{ code: `var<workgroup> partials: array<vec4f, ${lanes}>;` }] : [],
     backend(a, b) {
       const { rowSteps, part } = stepsOf(a, rows);
       const block = `${b.matrix.name}_block`;
@@ -83,9 +84,8 @@ function gemvTile({ rows, columns, slices }: GemvShape): MatMulTile {
     ${repeat(rows, r => `c${r} += block * a${r};`)}
   }`,
         results: store =>
-          repeat(
-            rows,
-            r => `partials[lane] = c${r};
+          repeat(rows, r => {
+            const sumOfLanes = `partials[lane] = c${r};
   workgroupBarrier();
   for (var half = ${slices >> 1}u; half > 0u; half /= 2u) {
     if (slice < half) {
@@ -93,10 +93,12 @@ function gemvTile({ rows, columns, slices }: GemvShape): MatMulTile {
     }
     workgroupBarrier();
   }
+  c${r} = partials[lane];`;
+            return `${slices > 1 ? sumOfLanes : ''}
   if (slice == 0u && m0 + ${r}u < P.M) {
-    ${store(`m0 + ${r}u`, 'x', 'partials[lane]')}
-  }`,
-          ),
+    ${store(`m0 + ${r}u`, 'x', `c${r}`)}
+  }`;
+          }),
       };
     },
   };

@@ -84,9 +84,9 @@ test.each([
       },
     ).kernels;
   expect(kernels(M, N)[0].wgsl.includes('subgroupBroadcast')).toBe(is);
-  // Few rows or few columns would leave most of such a tile unused.
-  expect(kernels(16, N)[0].wgsl).not.toContain('subgroupBroadcast');
-  expect(kernels(M, 16)[0].wgsl).not.toContain('subgroupBroadcast');
+  // Few rows or few columns leave most of such a tile unused, which still is faster than smaller tiles.
+  expect(kernels(16, N)[0].wgsl.includes('subgroupBroadcast')).toBe(is);
+  expect(kernels(M, 16)[0].wgsl.includes('subgroupBroadcast')).toBe(is);
 });
 
 test('shapes without a possible kernel break a rule', () => {

@@ -40,12 +40,13 @@ export function sumParts(size: MatMulSize, tile: MatMulTile): SumParts {
 
 /** The tile for a product on a device. */
 export function tileFor(size: MatMulSize, capabilities: Capabilities): MatMulTile {
+  const isSwiftShader = capabilities.adapter === swiftShader;
+  const group = isSwiftShader ? null : broadcastGroup(capabilities);
+  if (group) return subgroupTile(group);
   if (size.M <= fewRows) return workgroupMatMulKind.tile(flatTile);
   const largeIf = (large: WorkgroupMatMulShape, minGroups: number): MatMulTile => {
     const tile = workgroupMatMulKind.tile(large);
     return groupsOf(size, tile) >= minGroups ? tile : workgroupMatMulKind.tile(smallTile);
   };
-  if (capabilities.adapter === swiftShader) return largeIf(swiftShaderTile, groupsWorthCompiling);
-  const group = broadcastGroup(capabilities);
-  return group ? subgroupTile(group) : largeIf(largeTile, enoughGroups);
+  return isSwiftShader ? largeIf(swiftShaderTile, groupsWorthCompiling) : largeIf(largeTile, enoughGroups);
 }

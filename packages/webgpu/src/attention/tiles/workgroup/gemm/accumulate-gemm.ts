@@ -69,21 +69,25 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
   const length = rowsSummed(tile, over);
   const chunk = stagedRows(tile, operand.D, length);
   const count = rows / 4;
-  const weightsOf = (n: number): string => (count === 1 ? 'w' : `w${n}`);
   const perSum: WeightedChunk['perSum'] = text =>
     repeat(rows, r =>
       repeat(perLane, n => {
-        const w = `${weightsOf(Math.floor(r / 4))}[${r % 4}]`;
+        const w = `w${Math.floor(r / 4)}[${r % 4}]`;
         return text({ r, n, w, x: `x${n}`, sum: `${into}${r}_${n}` });
       }),
     );
   const read = (weights: (at: string) => string, vector: (at: string) => string, k = 'k'): string =>
-    `${repeat(count, n => `let ${weightsOf(n)} = ${weights(`weights[k0 + ${k}][${neighbour('ty', count, n)}]`)};`)}
+    `${repeat(count, n => `let w${n} = ${weights(`weights[k0 + ${k}][${neighbour('ty', count, n)}]`)};`)}
         ${repeat(perLane, n => `let x${n} = ${vector(`[${k} * ${perLane}u + ${n}u][tx]`)};`)}`;
   const addRow = (multiply: (w: string, x: string) => string, k?: string): string =>
     `${read(arithmetic?.weight.read ?? asIs, at => stagedAt(tile, at), k)}
         ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}`;
-  const sums = (multiply: (w: string, x: string) => string): string => `for (var k = 0u; k < ${chunk}u; k++) {
+  // The loop has no constant ends, so that compilers do not unroll it: lavapipe's takes a time that grows
+  // with the square of the number of reads.
+  const sums = (
+    multiply: (w: string, x: string) => string,
+  ): string => `for (var row = k0; row < k0 + ${chunk}u; row++) {
+        let k = row - k0;
         ${addRow(multiply)}
       }`;
   const plainSums = (w: string, x: string): string => `${w} * ${x}`;
