@@ -11,7 +11,8 @@ const smallTile: WorkgroupMatMulShape = { tx: 8, ty: 8, rows: 1, columns: 1, dep
 
 /**
  * 32 × 16 for adapters on which lanes read for each other: lavapipe is fastest if a lane accumulates 16
- * vec4s, and more lanes gain nothing. Takes no longer to compile than the tiles above.
+ * vec4s, and more lanes gain nothing. Takes no longer to compile than the tiles above, and computes products
+ * of few rows faster than the flat tile.
  */
 const subgroupTile = (group: 4 | 8): MatMulTile =>
   subgroupMatMulKind.tile({ kind: 'subgroup', lanes: 8, columns: 4, group });
