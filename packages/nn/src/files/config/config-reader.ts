@@ -10,9 +10,9 @@ type Json = Readonly<Record<string, unknown>>;
  */
 const ignoredOptions: ReadonlySet<string> = new Set(
   [
-    'name_or_path model_type architectures auto_map dtype tokenizer_class',
+    'name_or_path model_type architectures auto_map dtype torch_dtype torchscript tokenizer_class',
     'is_llama_config use_cache encoder_stride prefix directionality',
-    'task_specific_params finetuning_task problem_type id2label label2id temperature typical_p',
+    'task_specific_params finetuning_task problem_type id2label label2id temperature typical_p top_p top_k',
     'no_repeat_ngram_size min_length max_length max_sequence_length early_stopping do_sample',
     'remove_invalid_values predict_special_tokens n_special n_ctx gradient_checkpointing use_bfloat16',
     'cache_implementation tf_legacy_loss pretraining_tp chunk_size_feed_forward',
@@ -25,7 +25,7 @@ const ignoredOptions: ReadonlySet<string> = new Set(
  * token ids.
  */
 const ignoredNames = new RegExp(
-  '^(_|initializer_|num_(beam|labels|return)|output_|pooler_|summary_|top_|torch|transformers|unsloth_)' +
+  '^(_|initializer_|num_(beam|labels|return)|output_|pooler_|summary_|transformers|unsloth_)' +
     '|_p?drop(out(_prob)?)?$|_(penalty|token_ids?)$|return_dict|suppress_tokens|encoder_decoder',
 );
 

@@ -19,8 +19,8 @@ const partials = ({ tx, ty, rows }: LaneGrid): number => (tx * ty * rows) / 4;
 
 /**
  * Each lane of a row combines the numbers of all lanes of the row, in the same order. The loop has no
- * constant ends, so that compilers do not unroll it: lavapipe's takes a time that grows with the square of
- * the number of reads.
+ * constant ends, so that compilers do not unroll it: lavapipe compiles in a time that grows with the square
+ * of the number of reads.
  */
 export function reduceInMemory(
   { tx, ty, rows }: LaneGrid,

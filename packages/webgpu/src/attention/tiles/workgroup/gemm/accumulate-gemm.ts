@@ -82,8 +82,8 @@ export function accumulate(tile: WorkgroupTile, sum: AccumulateGemm, begun: bool
   const addRow = (multiply: (w: string, x: string) => string, k?: string): string =>
     `${read(arithmetic?.weight.read ?? asIs, at => stagedAt(tile, at), k)}
         ${perSum(({ sum, w, x }) => `${sum} += ${multiply(w, x)};`)}`;
-  // The loop has no constant ends, so that compilers do not unroll it: lavapipe's takes a time that grows
-  // with the square of the number of reads.
+  // The loop has no constant ends, so that compilers do not unroll it: lavapipe compiles in a time that
+  // grows with the square of the number of reads.
   const sums = (
     multiply: (w: string, x: string) => string,
   ): string => `for (var row = k0; row < k0 + ${chunk}u; row++) {
